@@ -12,12 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::DeviceError;
-use bevy_rapier_molecules::gpu::{
-    GpuBruteForce, GpuDevice, GpuOptions, GpuRelaxer, GpuUniformGrid, PassTime,
-};
+use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuDevice, GpuOptions, GpuUniformGrid, PassTime};
 use bevy_rapier_molecules::relax::{
-    CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion, RelaxConfig, RelaxStatus,
-    Relaxer, StageTimes,
+    CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, GpuRelaxer, Motion, RelaxConfig,
+    RelaxStatus, Relaxer, StageTimes,
 };
 use bevy_rapier_molecules::search::PairSearch;
 use clap::Args;

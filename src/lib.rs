@@ -59,35 +59,37 @@
 //! # One step
 //!
 //! The relaxer moves poses; the plugin applies impulses to Rapier's bodies in each substep. Both
-//! run the same loop on the CPU or the GPU:
+//! run the same loop:
 //!
 //! ```text
-//!  templates + poses ──gather──▶ SphereSet ──grid──▶ sorted cells ──search──▶ pairs
-//!         ▲                                                                    │
-//!       apply                                                          contacts by molecule
-//!         │                                                                    │
-//!  pushes or impulses ◀──────── respond: contact law + springs ◀───────────────┘
+//!  templates + poses ──boxes──▶ neighbors ──clusters──▶ close clusters ──spheres──▶ pairs
+//!         ▲                         (both remembered while little moves)              │
+//!       apply                                                              contacts by molecule
+//!         │                                                                           │
+//!  pushes or impulses ◀─────────── respond: contact law + springs ◀───────────────────┘
 //! ```
+//!
+//! On a GPU, the atoms are placed in the world and sorted into the cells of a grid instead.
 //!
 //! | stage | what it does | module |
 //! |---|---|---|
-//! | gather | transforms atoms or proxies from the body frame to the world frame | [`spheres`] |
-//! | detect | sorts the spheres into cells and finds overlapping spheres of different molecules | [`search`] |
+//! | gather | reads the poses | [`relax`], [`plugin`] |
+//! | detect | finds overlapping spheres of different molecules | [`search::MoleculeSearch`] |
 //! | respond | computes the effect of contacts and springs on each molecule | [`force`], [`compartment`], [`dynamics`] |
 //! | apply | moves poses (relaxer), or applies impulses to bodies before Rapier steps (plugin) | [`relax`], [`plugin`] |
 //!
 //! # Modules
 //!
-//! Each module uses only modules further down, except that `relax` names `gpu` behind its feature.
+//! Each module uses only modules further down.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`plugin`] | Bevy and Rapier integration: assets, components, systems |
 //! | `render` | molecules drawn atom by atom (feature `draw`) |
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
-//! | `gpu` | searches, relaxation and contact solver in compute shaders (feature `gpu`) |
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
+//! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
 //! | [`dynamics`] | contact solver: impulses between moving molecules |
 //! | [`docking`] | one molecule moved around another without overlaps |
 //! | [`motion`] | continuous collision detection: unknown trajectories with bounds, Brownian motion, walls |

@@ -259,7 +259,7 @@ impl SphereSet {
     }
 }
 
-fn check_sphere(index: usize, center: Vec3, radius: f32) -> Result<(), SphereError> {
+pub(crate) fn check_sphere(index: usize, center: Vec3, radius: f32) -> Result<(), SphereError> {
     if !center.is_finite() {
         return Err(SphereError::BadCenter { index, center });
     }

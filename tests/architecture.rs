@@ -10,10 +10,6 @@ use std::{env, fs};
 /// fraction of its size.
 const MAX_PACKAGE_BYTES: u64 = 24_000_000;
 
-/// Upward uses behind a feature: constructors that select a backend live with their type, so
-/// `relax` names `gpu` behind the feature `gpu`.
-const FEATURE_GATED: [(&str, &str); 1] = [("relax", "gpu")];
-
 /// Largest number of names in the prelude.
 const MAX_PRELUDE_NAMES: usize = 45;
 
@@ -117,8 +113,7 @@ fn modules_use_only_lower_modules() {
             let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
             let to = &rest[..end.unwrap_or(rest.len())];
             let Some(target) = layer(to) else { continue };
-            let allowed = FEATURE_GATED.contains(&(from.as_str(), to));
-            if to != from && !allowed && layer(&from).is_none_or(|own| target < own) {
+            if to != from && layer(&from).is_none_or(|own| target < own) {
                 upward.insert(format!("{} uses {to}", path.display()));
             }
         }

@@ -1,4 +1,4 @@
-//! CPU name and CPU time. On a shared machine CPU time is steadier than wall time.
+//! CPU name, CPU time and memory. On a shared machine CPU time is steadier than wall time.
 
 use std::error::Error;
 use std::fs;
@@ -28,6 +28,16 @@ pub fn process_seconds() -> Option<f64> {
     let mut fields = after.split_whitespace().skip(11);
     let [user, system] = [fields.next()?, fields.next()?].map(str::parse::<f64>);
     Some((user.ok()? + system.ok()?) / TICKS_PER_SECOND)
+}
+
+/// Resident memory of this process, bytes, if the system reports it.
+pub fn resident_bytes() -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(1024.0 * kibibytes)
 }
 
 /// CPU seconds of this thread, or wall seconds where the system does not report them.

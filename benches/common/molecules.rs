@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
-use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, VesicleStart, vesicle};
 use clap::builder::RangedU64ValueParser;
 
 /// Leaflet area per lipid at the head groups, nm²: the highest density at which this rigid
@@ -43,6 +43,7 @@ pub fn vesicle_of(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Vesicle {
             lipids,
             area_per_lipid: AREA_PER_LIPID_NM2,
         },
+        start: VesicleStart::Uniform,
         ..VesicleConfig::default()
     };
     vesicle(Arc::clone(lipid), &config).expect("the vesicle is large enough")

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::relax::{CoarseStart, RelaxConfig, Relaxer};
-use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, VesicleConfig, crowded_box, vesicle};
+use bevy_rapier_molecules::scenes::{
+    CrowdedBoxConfig, VesicleConfig, VesicleStart, crowded_box, vesicle,
+};
 
 use crate::common::interleave::{Samples, ms};
 use crate::common::molecules::{bundled, popc};
@@ -46,6 +48,7 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
         let lipid = popc().with_uniform_radius(LIPID_RADIUS_NM);
         let config = VesicleConfig {
             seed,
+            start: VesicleStart::Uniform,
             ..VesicleConfig::default()
         };
         let lipid = Arc::new(lipid.expect("the radius is positive"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::rapier::RapierBvh;
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart, vesicle};
 use bevy_rapier_molecules::search::SearchKind;
 use bevy_rapier_molecules::search::boxes::BoxSet;
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -183,6 +183,7 @@ fn poses(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Result<Vec<Pose>, AnyErr
             lipids,
             area_per_lipid: AREA_PER_LIPID_NM2,
         },
+        start: VesicleStart::Uniform,
         ..VesicleConfig::default()
     };
     let vesicle = vesicle(Arc::clone(lipid), &config)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart, vesicle};
 use clap::{Parser, ValueEnum};
 
 use super::common::{AnyError, EXIT_CODES, SceneArguments};
@@ -22,7 +22,7 @@ Ctrl-C stops the relaxation, and report, export and summary describe the state r
 second Ctrl-C ends the program at once. The relaxation is done when no lipids overlap and all \
 are in place. If it stops before, report and export are written nevertheless.";
 
-/// Builds a vesicle of lipids at random positions, and relaxes it until no two overlap.
+/// Builds a vesicle of overlapping lipids, and relaxes it until no two overlap.
 ///
 /// With a display it is an editor that can change every parameter during the relaxation. The
 /// size is either --outer, --inner and --radius, or --lipids and --area-per-lipid.
@@ -50,6 +50,9 @@ pub struct Arguments {
     /// Max tilt of lipids away from the normal, degrees [default: 25].
     #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
     tilt_leeway: Option<f32>,
+    /// Positions of the lipids at the start [default: even].
+    #[arg(long, value_enum)]
+    positions: Option<StartName>,
     /// Response of molecules to overlaps [default: projection].
     #[arg(long, value_enum)]
     law: Option<LawName>,
@@ -84,6 +87,15 @@ enum LawName {
     Thesis,
     /// Rigid position-based projection.
     Projection,
+}
+
+/// Names of the starts.
+#[derive(Clone, Copy, ValueEnum)]
+enum StartName {
+    /// Evenly spread.
+    Even,
+    /// Uniformly random, as in Pauschenwein (2022).
+    Uniform,
 }
 
 /// Two ways to specify the size of the vesicle.
@@ -124,6 +136,12 @@ impl Arguments {
         }
         if let Some(tilt) = self.tilt_leeway {
             preset.tilt_leeway = check_not_negative("--tilt-leeway", tilt)?;
+        }
+        if let Some(start) = self.positions {
+            preset.start = match start {
+                StartName::Even => VesicleStart::Even,
+                StartName::Uniform => VesicleStart::Uniform,
+            };
         }
         if let Some(law) = self.law {
             preset.law = match law {

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig};
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,9 @@ pub struct Preset {
     pub inner: u32,
     /// Radius of the mid-surface, nm.
     pub radius: f32,
-    /// Seed of the random start.
+    /// Positions of the molecules at the start.
+    pub start: VesicleStart,
+    /// Seed of the start.
     pub seed: u64,
     /// Atoms closer than this overlap, nm. `None`: atoms overlap if their spheres do.
     pub tolerance: Option<f32>,
@@ -192,6 +194,7 @@ impl Default for Preset {
             outer: 500,
             inner: 120,
             radius: 5.2,
+            start: vesicle.start,
             seed: vesicle.seed,
             tolerance: None,
             clearance: config.clearance,
@@ -227,7 +230,7 @@ impl Preset {
         }
     }
 
-    /// Size, leeways and seed of the vesicle.
+    /// Size, leeways, start and seed of the vesicle.
     pub fn vesicle(&self) -> VesicleConfig {
         VesicleConfig {
             size: VesicleSize::Counts {
@@ -237,6 +240,7 @@ impl Preset {
             },
             leeway: self.leeway,
             tilt_leeway: self.tilt_leeway.to_radians(),
+            start: self.start,
             seed: self.seed,
         }
     }

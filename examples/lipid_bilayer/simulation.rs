@@ -19,7 +19,7 @@ use bevy_rapier_molecules::relax::{
     CoarseStart, RelaxConfig, RelaxError, RelaxStatus, Relaxer, StageTimes, StopReason,
 };
 use bevy_rapier_molecules::scenes::{Vesicle, VesicleError, vesicle};
-use bevy_rapier_molecules::search::{AutoGrid, PairSearch, UniformGrid};
+use bevy_rapier_molecules::search::{PairSearch, UniformGrid};
 use thiserror::Error;
 
 use super::molecule_kind::KindError;
@@ -173,7 +173,7 @@ impl Simulation {
         let same_molecules = old.molecule == preset.molecule
             && (old.outer, old.inner) == (preset.outer, preset.inner)
             && old.radius == preset.radius
-            && old.seed == preset.seed
+            && (old.start, old.seed) == (preset.start, preset.seed)
             && old.coarse_start == preset.coarse_start;
         if !same_molecules {
             self.restart(preset)?;
@@ -403,10 +403,10 @@ pub fn relaxer(
     Ok(relaxer)
 }
 
-/// The pair search on the CPU.
-fn grid(preset: &Preset) -> Result<Box<dyn PairSearch>, RelaxError> {
+/// The grid over all atoms, if the preset has a cell width.
+fn grid(preset: &Preset) -> Result<Option<Box<dyn PairSearch>>, RelaxError> {
     match preset.cell_width {
-        Some(width) => Ok(Box::new(UniformGrid::with_cell_width(width)?)),
-        None => Ok(Box::new(AutoGrid::new())),
+        Some(width) => Ok(Some(Box::new(UniformGrid::with_cell_width(width)?))),
+        None => Ok(None),
     }
 }

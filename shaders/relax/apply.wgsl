@@ -31,7 +31,10 @@ fn apply_pushes(here: Invocation) {
     }
     let push = proposals[index];
     let pose = poses[index];
+    pushes[index] = push;
+    if all(push.linear == vec3(0.0)) && all(push.angular == vec3(0.0)) {
+        return;
+    }
     let turn = quaternion_product(quaternion_from_vector(push.angular), pose.rotation);
     poses[index] = Pose(pose.position + push.linear, 0.0, turn / sqrt(dot(turn, turn)));
-    pushes[index] = push;
 }

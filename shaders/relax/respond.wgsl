@@ -71,7 +71,9 @@ fn respond(here: Invocation) {
         push.linear += spring.linear;
         push.angular += spring.angular;
     }
-    if law.law == PROJECTION_LAW {
+    // A molecule that is in place and touches nothing stops.
+    let is_pushed = any(push.linear != vec3(0.0)) || any(push.angular != vec3(0.0));
+    if law.law == PROJECTION_LAW && is_pushed {
         let last = pushes[index];
         push.linear = clamp_length(push.linear + last.linear * law.momentum, law.max_shift);
         push.angular = clamp_length(push.angular + last.angular * law.momentum, law.max_turn);

@@ -1,4 +1,4 @@
-// Groups pairs of spheres by molecules, and kept_count the few pairs of each group that the contact
+// Groups pairs of spheres by molecules, and keeps the few pairs of each group that the contact
 // solver needs. CPU reference: `dynamics/contact_reduction.rs`.
 
 /// Parameters of the kernels.
@@ -158,10 +158,12 @@ fn reduce_groups(here: Invocation) {
         let gap = gap_of(pair);
         overlapping += select(0u, 1u, gap < 0.0);
         smallest = min(smallest, gap);
-        // The first sphere selects the bucket; the first of equally deep pairs stays.
+        // The first sphere selects the bucket; of equally deep pairs the one with the smaller
+        // indices stays.
         let bucket = (pair.x * BUCKET_HASH) >> BUCKET_SHIFT;
         let sort_key = sortable(gap);
-        if sort_key < gaps[bucket] {
+        let before = sort_key == gaps[bucket] && is_before(pair, buckets[bucket]);
+        if sort_key < gaps[bucket] || before {
             gaps[bucket] = sort_key;
             buckets[bucket] = pair;
         }

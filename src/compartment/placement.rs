@@ -157,7 +157,16 @@ impl Placement {
     /// How far a molecule at `pose` exceeds its leeways.
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
-        let deviation = self.deviation(compartment, pose);
+        self.excess_of(&self.deviation(compartment, pose), compartment, pose)
+    }
+
+    /// How far a molecule with that deviation at `pose` exceeds its leeways.
+    pub(crate) fn excess_of(
+        &self,
+        deviation: &Deviation,
+        compartment: &dyn Surface,
+        pose: &Pose,
+    ) -> Excess {
         let beyond = (deviation.height.abs() - self.leeway).max(0.0);
         Excess {
             normal: deviation.normal,

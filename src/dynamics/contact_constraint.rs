@@ -2,14 +2,17 @@
 
 use glam::Vec3;
 
-use super::detection::Sphere;
+use super::members::Sphere;
 use super::{BodyIndex, ContactSolverConfig, MovingBody, Softness};
 use crate::search::Pair;
 
 /// Overlap, as a fraction of the smaller radius, beyond which the normal between the spheres
 /// is unreliable: the atoms may have passed each other. The normal is then blended with the
 /// direction between the molecules.
-pub(crate) const DEEP_SHARE: f32 = 0.5;
+///
+/// In piles of 200 proteins, 0.5 left atoms interlocked for good at 27 % of the smaller radius in
+/// one of five seeds; with 0.15 the deepest overlaps of eight seeds are 9 to 16 %.
+pub(crate) const DEEP_SHARE: f32 = 0.15;
 
 /// A contact between spheres of two molecules, or with an external body.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ impl ContactConstraint {
     };
 
     /// Sets gap, normal and levers of a contact between two spheres.
-    pub(super) fn place_between(&mut self, [a, b]: [&Sphere; 2], bodies: &[MovingBody]) {
+    pub(super) fn place_between(&mut self, [a, b]: [Sphere; 2], bodies: &[MovingBody]) {
         let centers = [self.a, self.b].map(|body| bodies[body.index()].center);
         let difference = b.center - a.center;
         let distance = difference.length();

@@ -202,7 +202,7 @@ impl ContactSolver {
 
     /// Makes contacts of the candidate pairs, with the impulses of the previous substep.
     fn prepare(&mut self, input: &SolverInput<'_>, params: &SubstepParams) {
-        let (found, spheres) = (input.detection.found(), input.detection.spheres());
+        let found = input.detection.found();
         self.contacts
             .resize(found.kept.len(), ContactConstraint::INACTIVE);
         self.groups
@@ -233,9 +233,13 @@ impl ContactSolver {
                     ..ContactConstraint::INACTIVE
                 };
                 let pairs = &found.kept[group.range()];
+                let placed = [a, b].map(|owner| &input.bodies[owner.index()]);
                 let previous = previous.between(group.a, group.b, false);
                 for (contact, &pair) in contacts.iter_mut().zip(pairs) {
-                    let spheres = [pair.a, pair.b].map(|index| &spheres[index as usize]);
+                    let spheres = [
+                        input.members.sphere(a, pair.a, placed[0]),
+                        input.members.sphere(b, pair.b, placed[1]),
+                    ];
                     *contact = ContactConstraint {
                         spheres: pair,
                         ..inactive

@@ -4,7 +4,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::contact_solver::{ContactSolver, SolverInput};
-use super::detection::Detection;
+use super::detection::{Detection, DetectionError};
 use super::device_session::DeviceSession;
 use super::device_solver::{DeviceSolver, SavedContacts};
 use super::external_contact::ExternalContacts;
@@ -16,27 +16,27 @@ use super::{
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
-use crate::search::{GridCell, PairSearch, SearchError, SearchTimes};
-use crate::spheres::SphereSet;
+use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, SearchWork};
 
 /// Bodies per task of [`CrowdContacts::gather`].
 const BODIES_PER_TASK: usize = 1024;
 
 /// Finds and solves the contacts of a crowd, substep by substep: [`gather`](Self::gather),
 /// [`detect`](Self::detect), [`respond`](Self::respond). The default is an empty crowd that
-/// searches with an [`AutoGrid`](crate::search::AutoGrid).
+/// searches with a [`MoleculeSearch`](crate::search::MoleculeSearch).
 ///
 /// ```
 /// use std::sync::Arc;
 /// use bevy_rapier_molecules::dynamics::{
-///     ContactMember, CrowdContacts, MemberSpheres, MovingBody,
+///     ContactMember, CrowdContacts, MovingBody,
 /// };
 /// use bevy_rapier_molecules::force::Body;
 /// use bevy_rapier_molecules::prelude::*;
+/// use bevy_rapier_molecules::search::RigidSpheres;
 /// use glam::Vec3;
 ///
 /// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
-/// let spheres = Arc::new(MemberSpheres::atoms(&protein));
+/// let spheres = Arc::new(RigidSpheres::atoms(&protein));
 /// let members = [0, 1].map(|id| ContactMember { id, spheres: spheres.clone(), ..Default::default() });
 /// // Two overlapping proteins that approach each other at 3 nm/s each.
 /// let bodies = [-1.0, 1.0].map(|side| {
@@ -82,7 +82,16 @@ pub struct CrowdContacts {
 impl CrowdContacts {
     // Backends
 
-    /// Searches with `search` from now on, and solves on the CPU. Members and contacts stay.
+    /// Searches by molecules from now on, as by default, and solves on the CPU. Members and
+    /// contacts stay.
+    pub fn use_cpu(&mut self) {
+        self.stop_device();
+        self.take_device_error();
+        self.detection.stop_search();
+    }
+
+    /// Searches among all spheres with `search` from now on, and solves on the CPU. Members and
+    /// contacts stay.
     pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
         self.set_group_search(Box::new(PairGrouper::new(search)));
     }
@@ -118,7 +127,7 @@ impl CrowdContacts {
     pub fn search_name(&self) -> &'static str {
         match self.device.as_ref() {
             Some(device) => device.name(),
-            None => self.detection.search().name(),
+            None => self.detection.search_name(),
         }
     }
 
@@ -215,7 +224,7 @@ impl CrowdContacts {
 
     // Substep
 
-    /// Reads the body of each member and moves the spheres with it.
+    /// Reads the body of each member.
     ///
     /// Members without a body, or with one that is not finite, are excluded until they have a
     /// valid one again. Returns whether the exclusions have changed.
@@ -228,7 +237,7 @@ impl CrowdContacts {
     ) -> Result<bool, SearchError> {
         let valid_body = |member| {
             let body = body(member).ok_or(Exclusion::Absent)?;
-            body.is_finite().then_some(body).ok_or(Exclusion::NotFinite)
+            body.is_valid().then_some(body).ok_or(Exclusion::NotFinite)
         };
         let exclusion = |member| valid_body(member).err();
         let mut changed = self.members.recheck_excluded(exclusion);
@@ -239,10 +248,6 @@ impl CrowdContacts {
             self.members.exclude_invalid(exclusion);
             self.lay_out_again()?;
             changed = true;
-        }
-        // A device moves the spheres itself.
-        if self.device.as_ref().is_none() {
-            self.members.place(&self.bodies);
         }
         Ok(changed)
     }
@@ -273,8 +278,7 @@ impl CrowdContacts {
     /// Finds the candidate pairs, and which members touch.
     ///
     /// Members in a place with more spheres than the search can handle are excluded. If the
-    /// device of the search or solver fails, an [`AutoGrid`](crate::search::AutoGrid) replaces it
-    /// within this call, and [`take_device_error`](Self::take_device_error) returns why.
+    /// device of the search or solver fails, the CPU replaces it within this call, and [`take_device_error`](Self::take_device_error) returns why.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres are invalid; all contacts are dropped then.
@@ -283,17 +287,16 @@ impl CrowdContacts {
         loop {
             match self.try_detect() {
                 Ok(times) => return Ok(times),
-                Err(SearchError::TooCrowded { sphere, reach, .. }) => {
-                    self.members.place(&self.bodies);
-                    // Twice the width of a cell covers the crowded cell from any place in it.
-                    self.members.exclude_around(sphere as usize, 4.0 * reach);
+                Err(DetectionError::Crowded { center, distance }) => {
+                    self.members.exclude_around(center, distance, &self.bodies);
                     self.lay_out_again()?;
-                    self.members.place(&self.bodies);
                 }
-                Err(SearchError::Device(error)) if self.device.as_ref().is_some() => {
+                Err(DetectionError::Search(SearchError::Device(error)))
+                    if self.device.as_ref().is_some() =>
+                {
                     self.replace_device(error);
                 }
-                Err(error) => {
+                Err(DetectionError::Search(error)) => {
                     self.clear_contacts();
                     return Err(error);
                 }
@@ -301,14 +304,19 @@ impl CrowdContacts {
         }
     }
 
-    fn try_detect(&mut self) -> Result<SearchTimes, SearchError> {
+    fn try_detect(&mut self) -> Result<SearchTimes, DetectionError> {
         let margin = self.config.prediction_distance;
         let members = &self.members;
-        let Some(device) = self.device.as_mut() else {
-            return self.detection.find(members, margin);
-        };
         let bodies = &self.bodies[..members.owners().len()];
-        let (found, touches) = device.detect(members, bodies, margin)?;
+        let Some(device) = self.device.as_mut() else {
+            return self.detection.find(members, bodies, margin);
+        };
+        let (found, touches) = match device.detect(members, bodies, margin) {
+            Err(SearchError::TooCrowded { sphere, reach, .. }) => {
+                return Err(members.crowded_around(sphere, reach, bodies));
+            }
+            found => found?,
+        };
         self.detection
             .set_found_on_device(found.candidates, touches, members);
         Ok(found.times)
@@ -369,6 +377,11 @@ impl CrowdContacts {
             dt,
         };
         let (solver, config) = (&mut self.solver, &self.config);
+        if input.bodies.is_empty() {
+            // No work for the thread pool.
+            solver.clear();
+            return;
+        }
         in_pool(|| solver.solve(&input, config));
     }
 
@@ -403,7 +416,8 @@ impl CrowdContacts {
                 self.replace_device(error);
                 // The pairs that the device found are gone with it.
                 let margin = self.config.prediction_distance;
-                if self.detection.find(&self.members, margin).is_err() {
+                let detected = self.detection.find(&self.members, &self.bodies, margin);
+                if detected.is_err() {
                     self.solver.clear();
                 }
                 false
@@ -414,9 +428,7 @@ impl CrowdContacts {
     /// Continues on the CPU with the contacts of the device.
     fn stop_device(&mut self) {
         self.read_back_contacts();
-        if self.device.stop().is_some() {
-            self.members.place(&self.bodies);
-        }
+        self.device.stop();
     }
 
     /// Moves the contacts of the last substep from the device to the CPU.
@@ -444,7 +456,6 @@ impl CrowdContacts {
             return;
         };
         self.detection.stop_search();
-        self.members.place(&self.bodies);
         if !device.has_contacts() {
             return;
         }
@@ -494,11 +505,17 @@ impl CrowdContacts {
         self.detection.touches()
     }
 
-    /// The spheres of all members that are not excluded, at the poses of the last
-    /// [`gather`](Self::gather). Centers are outdated while a device solver is in use.
+    /// Number of spheres of all members that are not excluded.
     #[must_use]
-    pub fn spheres(&self) -> &SphereSet {
-        self.members.spheres()
+    pub fn sphere_count(&self) -> usize {
+        self.members.sphere_count()
+    }
+
+    /// Counted work of the last detection by the
+    /// [`MoleculeSearch`](crate::search::MoleculeSearch); zero with another search or on a device.
+    #[must_use]
+    pub fn search_work(&self) -> SearchWork {
+        self.detection.work()
     }
 
     /// Number of pairs of spheres that the last detection found within the prediction distance.
@@ -525,11 +542,11 @@ impl CrowdContacts {
         if contact.external || !contact.gap.is_finite() {
             return None;
         }
-        let sphere = contact.spheres.a as usize;
-        let (owner, local) = self.members.local_center(sphere)?;
-        let center = self.bodies.get(owner.index())?.pose.transform_point(local);
-        let distance = self.members.spheres().radius(sphere) + 0.5 * contact.gap;
-        Some(center + contact.normal * distance)
+        let sphere = contact.spheres.a;
+        let owner = self.members.owner_of_sphere(sphere)?;
+        let body = self.bodies.get(owner.index())?;
+        let sphere = self.members.sphere(owner, sphere, body);
+        Some(sphere.center + contact.normal * (sphere.radius + 0.5 * contact.gap))
     }
 
     /// The grid cell around `point`, nm, in the last search; none if the search has no cells.
@@ -537,7 +554,7 @@ impl CrowdContacts {
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
         match self.device.as_ref() {
             Some(device) => device.cell_around(point),
-            None => self.detection.search().cell_around(point),
+            None => self.detection.cell_around(point),
         }
     }
 }

@@ -1,18 +1,16 @@
 //! Contact detection: candidate pairs, and which molecules touch.
 
 use glam::Vec3;
-use rayon::prelude::*;
 
-use super::group_search::{GroupSearch, PairGrouper, PairGroups};
+use super::group_search::{GroupSearch, PairGroups};
 use super::members::Members;
-use super::{MemberIndex, OwnerIndex};
+use super::{MemberIndex, MovingBody, OwnerIndex};
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
-use crate::search::{SearchError, SearchTimes};
+use crate::search::{
+    FoundPairs, FoundPairsSink, GridCell, MoleculeSearch, SearchError, SearchTimes, SearchWork,
+};
 use crate::spheres::SphereSet;
-
-/// Minimum number of spheres that one task copies.
-const SPHERES_PER_TASK: usize = 16 * 1024;
 
 /// Two molecules that touch or are within the prediction distance: `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,24 +37,38 @@ impl CrowdTouch {
     }
 }
 
-/// A sphere in contiguous memory: pairs look up spheres in random order.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(16))]
-pub(super) struct Sphere {
-    /// Center in the world, nm.
-    pub center: Vec3,
-    /// Radius, nm.
-    pub radius: f32,
+/// Why nothing was detected.
+pub(super) enum DetectionError {
+    /// Too many spheres lie around a point to search them.
+    Crowded {
+        /// The point, nm.
+        center: Vec3,
+        /// Radius of a sphere around the point that contains them, nm.
+        distance: f32,
+    },
+    /// Another error of the search.
+    Search(SearchError),
+}
+
+impl From<SearchError> for DetectionError {
+    fn from(error: SearchError) -> Self {
+        Self::Search(error)
+    }
 }
 
 /// The search, and what it found in this substep.
 #[derive(Default)]
 pub(super) struct Detection {
-    /// A search that `cpu` replaces within the same call when its device fails.
+    /// A search over all spheres that `molecules` replaces within the same call when its device
+    /// fails.
     search: Offload<Box<dyn GroupSearch>>,
-    cpu: PairGrouper,
-    /// The spheres as they were searched.
-    spheres: Vec<Sphere>,
+    /// The spheres in the world, for that search.
+    spheres: SphereSet,
+    molecules: MoleculeSearch,
+    /// Whether `molecules` searches the current owners.
+    has_molecules: bool,
+    /// What its tasks have found.
+    parts: Vec<PairGroups>,
     /// The candidate pairs by molecules; empty if they are on a device.
     found: PairGroups,
     /// Members that touch, sorted.
@@ -81,14 +93,23 @@ impl Detection {
         self.search.take_error()
     }
 
-    /// The search in use.
-    pub fn search(&self) -> &dyn GroupSearch {
-        self.search.as_ref().map_or(&self.cpu, |search| &**search)
+    /// Name of the search in use.
+    pub fn search_name(&self) -> &'static str {
+        let search = self.search.as_ref();
+        search.map_or(MoleculeSearch::NAME, |search| search.name())
     }
 
-    /// The spheres as they were searched.
-    pub fn spheres(&self) -> &[Sphere] {
-        &self.spheres
+    /// The grid cell around `point`, nm, in the last search.
+    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        match self.search.as_ref() {
+            Some(search) => search.cell_around(point),
+            None => self.molecules.cell_around(point),
+        }
+    }
+
+    /// Counted work of the last search by molecules.
+    pub fn work(&self) -> SearchWork {
+        self.molecules.work()
     }
 
     /// The candidate pairs by molecules; empty if they are on a device.
@@ -120,27 +141,45 @@ impl Detection {
 
     /// Removes all results: owners and spheres have other indices now.
     pub fn clear(&mut self) {
+        self.has_molecules = false;
+        self.spheres.clear();
         self.found.clear();
         self.touches.clear();
         self.previous_touches.clear();
     }
 
     /// Finds the pairs closer than their radii plus `margin`, nm, on the CPU or a device that
-    /// only searches.
+    /// only searches. `bodies` are those of the owners, and maybe others.
     ///
     /// # Errors
     /// Those of the search, except [`SearchError::Device`].
-    pub fn find(&mut self, members: &Members, margin: f32) -> Result<SearchTimes, SearchError> {
-        let spheres = members.spheres();
+    pub fn find(
+        &mut self,
+        members: &Members,
+        bodies: &[MovingBody],
+        margin: f32,
+    ) -> Result<SearchTimes, DetectionError> {
+        if members.owners().is_empty() {
+            // No work for the thread pool.
+            self.found.clear();
+            self.touches.clear();
+            return Ok(SearchTimes::default());
+        }
         let times = in_pool(|| {
-            copy(spheres, &mut self.spheres);
             if let Some(search) = self.search.as_mut() {
-                match search.find_groups(spheres, margin, &mut self.found) {
+                members.place(bodies, &mut self.spheres);
+                match search.find_groups(&self.spheres, margin, &mut self.found) {
                     Err(SearchError::Device(error)) => self.search.fail(error),
-                    result => return result,
+                    Err(SearchError::TooCrowded { sphere, reach, .. }) => {
+                        let center = self.spheres.center(sphere as usize);
+                        // Twice the width of a cell covers the crowded cell from any place in it.
+                        let distance = 4.0 * reach;
+                        return Err(DetectionError::Crowded { center, distance });
+                    }
+                    result => return Ok(result?),
                 };
             }
-            self.cpu.find_groups(spheres, margin, &mut self.found)
+            self.find_by_molecules(members, bodies, margin)
         })?;
         self.touches.clear();
         let groups = self.found.groups.iter();
@@ -149,6 +188,43 @@ impl Detection {
             let owners = [group.a, group.b];
             CrowdTouch::new(members, owners, group.overlaps, group.penetration)
         }));
+        Ok(times)
+    }
+
+    fn find_by_molecules(
+        &mut self,
+        members: &Members,
+        bodies: &[MovingBody],
+        margin: f32,
+    ) -> Result<SearchTimes, DetectionError> {
+        if !self.has_molecules {
+            let spheres = members.included().map(|member| member.spheres.clone());
+            self.molecules
+                .set_molecules(spheres)
+                .map_err(SearchError::from)?;
+            self.has_molecules = true;
+        }
+        let pose = |owner: usize| bodies[owner].pose;
+        let sink = FoundPairsSink {
+            parts: &mut self.parts,
+            keep_unmoved: true,
+            clear: PairGroups::clear,
+            receive: |groups: &mut PairGroups, found: &FoundPairs<'_>| {
+                groups.push([found.a, found.b], found.pairs, found.gaps);
+            },
+        };
+        let times = match self.molecules.find(pose, margin, sink) {
+            Err(SearchError::TooCrowded { sphere, reach, .. }) => {
+                let center = bodies[sphere as usize].pose.position;
+                let distance = 2.0 * reach;
+                return Err(DetectionError::Crowded { center, distance });
+            }
+            result => result?,
+        };
+        self.found.clear();
+        for part in &self.parts {
+            self.found.append(part);
+        }
         Ok(times)
     }
 
@@ -183,18 +259,4 @@ impl Detection {
 fn unmeasured_touches(touching: &[[OwnerIndex; 2]], members: &Members) -> Vec<CrowdTouch> {
     let touch = |owners: &[OwnerIndex; 2]| CrowdTouch::new(members, *owners, 0, f32::NEG_INFINITY);
     touching.iter().map(touch).collect()
-}
-
-fn copy(spheres: &SphereSet, target: &mut Vec<Sphere>) {
-    target.resize(spheres.len(), Sphere::default());
-    target
-        .par_iter_mut()
-        .enumerate()
-        .with_min_len(SPHERES_PER_TASK)
-        .for_each(|(index, sphere)| {
-            *sphere = Sphere {
-                center: spheres.center(index),
-                radius: spheres.radius(index),
-            };
-        });
 }

@@ -6,9 +6,10 @@ use glam::Vec3;
 
 use super::{
     BodyIndex, BoundContact, ContactConstraint, ContactMaterial, ContactSolverConfig, CrowdTouch,
-    Impulse, InteractionGroups, MemberSpheres, MovingBody, OwnerIndex,
+    Impulse, InteractionGroups, MovingBody, OwnerIndex,
 };
 use crate::backend::DeviceError;
+use crate::search::RigidSpheres;
 use crate::search::{GridCell, SearchError, SearchTimes};
 
 /// Input of [`DeviceSolver::respond`].
@@ -69,7 +70,7 @@ pub trait DeviceSolver: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Sets the spheres of each owner, in its body frame.
-    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError>;
+    fn set_molecules(&mut self, molecules: &[Arc<RigidSpheres>]) -> Result<(), DeviceError>;
 
     /// Sets the surface of each owner, and the pairs that never touch: sorted, the smaller
     /// index first.

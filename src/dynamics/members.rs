@@ -3,99 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 
+use super::detection::DetectionError;
 use super::{ContactMaterial, InteractionGroups, MemberIndex, MovingBody, OwnerIndex};
-use crate::molecule::{BodySpheres, MoleculeTemplate};
+use crate::search::RigidSpheres;
 use crate::spheres::{SphereError, SphereSet};
-
-/// The collision spheres of a molecule, in its body frame.
-///
-/// ```
-/// use bevy_rapier_molecules::dynamics::MemberSpheres;
-/// use bevy_rapier_molecules::prelude::*;
-///
-/// let protein = load("assets/molecules/1ubq.cif", &LoadOptions::default())?;
-/// assert_eq!(MemberSpheres::atoms(&protein).len(), 602);
-/// assert_eq!(MemberSpheres::residues(&protein).len(), 76);
-/// assert_eq!(MemberSpheres::whole(&protein).radii, [protein.bounding_radius()]);
-/// # Ok::<(), bevy_rapier_molecules::molecule::MoleculeError>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MemberSpheres {
-    /// Centers, nm.
-    pub centers: Vec<Vec3>,
-    /// Radii, nm.
-    pub radii: Vec<f32>,
-}
-
-impl MemberSpheres {
-    /// One sphere per atom.
-    #[must_use]
-    pub fn atoms(template: &MoleculeTemplate) -> Self {
-        Self {
-            centers: template.positions().to_vec(),
-            radii: template.radii().to_vec(),
-        }
-    }
-
-    /// One sphere per residue that encloses its atoms.
-    #[must_use]
-    pub fn residues(template: &MoleculeTemplate) -> Self {
-        let mut spheres = Self::default();
-        let (mut positions, mut radii) = (template.positions(), template.radii());
-        for residue in template.residue_indices().chunk_by(|a, b| a == b) {
-            spheres.enclose(
-                positions.split_off(..residue.len()).unwrap_or_default(),
-                radii.split_off(..residue.len()).unwrap_or_default(),
-            );
-        }
-        spheres
-    }
-
-    /// One sphere that encloses the molecule.
-    #[must_use]
-    pub fn whole(template: &MoleculeTemplate) -> Self {
-        let mut spheres = Self::default();
-        if template.atom_count() > 0 {
-            spheres.centers.push(Vec3::ZERO);
-            spheres.radii.push(template.bounding_radius());
-        }
-        spheres
-    }
-
-    /// Adds a sphere about the mean position that encloses the atoms.
-    fn enclose(&mut self, positions: &[Vec3], radii: &[f32]) {
-        let center = positions.iter().sum::<Vec3>() / positions.len() as f32;
-        let reaches = positions
-            .iter()
-            .zip(radii)
-            .map(|(position, radius)| position.distance(center) + radius);
-        self.centers.push(center);
-        self.radii.push(reaches.fold(0.0, f32::max));
-    }
-
-    /// Number of spheres.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.centers.len()
-    }
-
-    /// Whether there are no spheres.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.centers.is_empty()
-    }
-}
-
-impl<'a> From<&'a MemberSpheres> for BodySpheres<'a> {
-    fn from(spheres: &'a MemberSpheres) -> Self {
-        Self {
-            centers: &spheres.centers,
-            radii: &spheres.radii,
-        }
-    }
-}
 
 /// A molecule of the crowd.
 #[derive(Clone, Debug, Default)]
@@ -104,11 +17,20 @@ pub struct ContactMember {
     /// entity. Contacts between members that stay are kept.
     pub id: u64,
     /// Its collision spheres, shared by all molecules of its kind.
-    pub spheres: Arc<MemberSpheres>,
+    pub spheres: Arc<RigidSpheres>,
     /// Its surface.
     pub material: ContactMaterial,
     /// Which other members it collides with.
     pub groups: InteractionGroups,
+}
+
+/// A sphere in the world.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sphere {
+    /// Center, nm.
+    pub center: Vec3,
+    /// Radius, nm.
+    pub radius: f32,
 }
 
 /// Why a member is excluded from contacts.
@@ -117,7 +39,7 @@ pub struct ContactMember {
 pub enum Exclusion {
     /// It has no body at the moment.
     Absent,
-    /// Its pose or velocity is not finite.
+    /// Its pose or velocity is not finite, or its rotation is not a unit quaternion.
     NotFinite,
     /// It is in a place with more spheres than a search can handle. Lasts until the members
     /// are set again.
@@ -134,8 +56,6 @@ pub(super) struct Members {
     owners: Vec<MemberIndex>,
     /// First sphere of each owner, and one entry more.
     first_sphere: Vec<u32>,
-    /// The spheres of all owners, where [`place`](Self::place) last put them.
-    spheres: SphereSet,
     /// Pairs that never touch, sorted, the smaller index first.
     ignored: Vec<[MemberIndex; 2]>,
     /// The buffer that the next list of ignored pairs is written to.
@@ -200,9 +120,9 @@ impl Members {
         exclusions.filter_map(|(reason, member)| Some((MemberIndex(member), (*reason)?)))
     }
 
-    /// The spheres of all owners, where [`place`](Self::place) last put them.
-    pub fn spheres(&self) -> &SphereSet {
-        &self.spheres
+    /// Number of spheres of all owners.
+    pub fn sphere_count(&self) -> usize {
+        self.first_sphere.last().map_or(0, |count| *count as usize)
     }
 
     /// Changes the surface of a member, if there is one with this index.
@@ -234,7 +154,7 @@ impl Members {
             let member = &self.all[member.index()];
             (member.id, (OwnerIndex(owner), Arc::as_ptr(&member.spheres)))
         });
-        let owners: HashMap<u64, (OwnerIndex, *const MemberSpheres)> = owners.collect();
+        let owners: HashMap<u64, (OwnerIndex, *const RigidSpheres)> = owners.collect();
         let previous = previous.unwrap_or(&self.all);
         let relabeled = previous_owners
             .iter()
@@ -254,18 +174,42 @@ impl Members {
         let included = exclusions.filter(|(exclusion, _)| exclusion.is_none());
         self.owners
             .extend(included.map(|(_, member)| MemberIndex(member)));
-        let (members, owners) = (&self.all, self.owners.iter());
-        let radii = owners.map(|member| &members[member.index()].spheres.radii[..]);
-        self.spheres.lay_out(radii, &mut self.first_sphere)
+        self.first_sphere.clear();
+        self.first_sphere.push(0);
+        let mut count = 0;
+        for member in &self.owners {
+            count += self.all[member.index()].spheres.len();
+            self.first_sphere.push(count as u32);
+        }
+        if count >= u32::MAX as usize {
+            return Err(SphereError::TooMany { count });
+        }
+        Ok(())
     }
 
-    /// Moves the spheres to the poses of `bodies`, the bodies of the owners.
-    pub fn place(&mut self, bodies: &[MovingBody]) {
-        let (members, owners) = (&self.all, &self.owners);
-        self.spheres.place(&self.first_sphere, |owner| {
-            let spheres = &members[owners[owner].index()].spheres;
-            (&spheres.centers[..], bodies[owner].pose)
+    /// Sets `spheres` to those of all owners at the poses of `bodies`, the bodies of the owners.
+    /// They are either those of the same owners at other poses, or empty.
+    pub fn place(&self, bodies: &[MovingBody], spheres: &mut SphereSet) {
+        if spheres.len() != self.sphere_count() {
+            let radii = self.included().map(|member| member.spheres.radii());
+            // There are not too many: that was checked before.
+            let _ = spheres.lay_out(radii, &mut Vec::new());
+        }
+        spheres.place(&self.first_sphere, |owner| {
+            let member = &self.all[self.owners[owner].index()];
+            (member.spheres.centers(), bodies[owner].pose)
         });
+    }
+
+    /// A sphere of an owner at the pose of its body.
+    pub fn sphere(&self, owner: OwnerIndex, sphere: u32, body: &MovingBody) -> Sphere {
+        let spheres = &self.all[self.member(owner).index()].spheres;
+        let local = (sphere - self.first_sphere[owner.index()]) as usize;
+        let rotation = Mat3::from_quat(body.pose.rotation);
+        Sphere {
+            center: rotation * spheres.centers()[local] + body.pose.position,
+            radius: spheres.radii()[local],
+        }
     }
 
     /// The owner that a member is; none if it is excluded.
@@ -279,12 +223,10 @@ impl Members {
         self.owners[owner.index()]
     }
 
-    /// The owner of a sphere and the sphere's center in the body frame, nm.
-    pub fn local_center(&self, sphere: usize) -> Option<(OwnerIndex, Vec3)> {
-        let owner = OwnerIndex(*self.spheres.owner.get(sphere)?);
-        let member = &self.all[self.owners.get(owner.index())?.index()];
-        let local = sphere - self.first_sphere[owner.index()] as usize;
-        Some((owner, *member.spheres.centers.get(local)?))
+    /// The owner of a sphere.
+    pub fn owner_of_sphere(&self, sphere: u32) -> Option<OwnerIndex> {
+        let after = self.first_sphere.partition_point(|&first| first <= sphere);
+        (after < self.first_sphere.len()).then(|| OwnerIndex(after as u32 - 1))
     }
 
     /// Updates the exclusions of members without a valid body, and returns whether any
@@ -308,12 +250,28 @@ impl Members {
         }
     }
 
-    /// Excludes all members with a sphere within `distance`, nm, of the center of `sphere`.
-    pub fn exclude_around(&mut self, sphere: usize, distance: f32) {
-        let center = self.spheres.center(sphere);
-        for index in 0..self.spheres.len() {
-            if self.spheres.center(index).distance(center) <= distance {
-                let member = self.owners[self.spheres.owner(index) as usize];
+    /// The error of a device that found too many spheres around `sphere` within `reach`, nm.
+    pub fn crowded_around(&self, sphere: u32, reach: f32, bodies: &[MovingBody]) -> DetectionError {
+        let owner = self.owner_of_sphere(sphere).unwrap_or_default();
+        let center = match bodies.get(owner.index()) {
+            Some(body) => self.sphere(owner, sphere, body).center,
+            None => Vec3::ZERO,
+        };
+        DetectionError::Crowded {
+            center,
+            distance: 4.0 * reach,
+        }
+    }
+
+    /// Excludes all members with a sphere within `distance`, nm, of `center`.
+    pub fn exclude_around(&mut self, center: Vec3, distance: f32, bodies: &[MovingBody]) {
+        for (&member, body) in self.owners.iter().zip(bodies) {
+            let local = body.pose.inverse_transform_point(center);
+            let spheres = &self.all[member.index()].spheres;
+            let is_near = |sphere: &Vec3| sphere.distance(local) <= distance;
+            if local.length() <= spheres.bounding_radius() + distance
+                && spheres.centers().iter().any(is_near)
+            {
                 self.exclusions[member.index()] = Some(Exclusion::Crowded);
             }
         }

@@ -11,7 +11,7 @@
 //! [`gather`](CrowdContacts::gather) → [`detect`](CrowdContacts::detect) →
 //! [`respond`](CrowdContacts::respond):
 //!
-//! 1. *Gather* the bodies and move the spheres with them.
+//! 1. *Gather* the bodies.
 //! 2. *Detect* candidate pairs within the prediction distance, group them by molecules, and keep
 //!    at most 16 per pair of molecules.
 //! 3. *Wake* sleeping bodies that are hit, overlap deeply or have lost a neighbor.
@@ -87,7 +87,7 @@ pub use external_contact::{BoundContact, ContactSide, ExternalBody, ExternalCont
 pub use group_search::{GroupSearch, PairGroup, PairGrouper, PairGroups};
 pub use index::{BodyIndex, MemberIndex, OwnerIndex};
 pub use material::{ContactMaterial, ContactSolverConfig, InteractionGroups, Softness};
-pub use members::{ContactMember, Exclusion, MemberSpheres};
+pub use members::{ContactMember, Exclusion};
 pub use moving_body::MovingBody;
 #[cfg(feature = "gpu")]
 pub(crate) use wake::{WAKE_OVERLAP, WAKE_SPEED};

@@ -65,10 +65,10 @@ impl MovingBody {
         self.inverse_mass != Vec3::ZERO || self.inverse_inertia != Mat3::ZERO
     }
 
-    /// Whether every number is finite.
+    /// Whether every number is finite and the rotation a unit quaternion.
     #[must_use]
-    pub fn is_finite(&self) -> bool {
-        self.pose.is_finite()
+    pub fn is_valid(&self) -> bool {
+        self.pose.is_rigid()
             && self.center.is_finite()
             && self.inverse_mass.is_finite()
             && self.inverse_inertia.is_finite()

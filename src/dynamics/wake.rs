@@ -3,9 +3,8 @@
 
 use super::detection::Detection;
 use super::group_search::PairGroup;
-use super::members::Members;
+use super::members::{Members, Sphere};
 use super::{MemberIndex, MovingBody};
-use crate::search::Pair;
 
 /// Approach speed that wakes a sleeping body, nm/s: twice the speed below which Rapier puts
 /// bodies to sleep.
@@ -26,7 +25,8 @@ impl Detection {
     ) {
         to_wake.clear();
         for group in &self.found().groups {
-            if self.is_disturbed(group, bodies, dt) && members.may_touch(group.a, group.b) {
+            if self.is_disturbed(group, members, bodies, dt) && members.may_touch(group.a, group.b)
+            {
                 to_wake.extend([group.a, group.b].map(|owner| members.member(owner)));
             }
         }
@@ -44,23 +44,32 @@ impl Detection {
     }
 
     /// Whether one of two molecules sleeps and should not.
-    fn is_disturbed(&self, group: &PairGroup, bodies: &[MovingBody], dt: f32) -> bool {
+    fn is_disturbed(
+        &self,
+        group: &PairGroup,
+        members: &Members,
+        bodies: &[MovingBody],
+        dt: f32,
+    ) -> bool {
         let [a, b] = [group.a, group.b].map(|owner| &bodies[owner.index()]);
         if !(a.asleep || b.asleep) {
             return false;
         }
         let kept = self.found().kept_of(group);
-        group.penetration > WAKE_OVERLAP || kept.iter().any(|pair| self.is_hit(*pair, [a, b], dt))
+        group.penetration > WAKE_OVERLAP
+            || kept.iter().any(|pair| {
+                let first = members.sphere(group.a, pair.a, a);
+                let second = members.sphere(group.b, pair.b, b);
+                is_hit([(a, first), (b, second)], dt)
+            })
     }
+}
 
-    /// Whether two spheres approach fast enough and meet within the substep.
-    fn is_hit(&self, pair: Pair, [a, b]: [&MovingBody; 2], dt: f32) -> bool {
-        let [first, second] = [pair.a, pair.b].map(|index| &self.spheres()[index as usize]);
-        let normal = (second.center - first.center).normalize_or_zero();
-        let velocity =
-            b.velocity_at(second.center - b.center) - a.velocity_at(first.center - a.center);
-        let approach = -velocity.dot(normal);
-        let gap = first.center.distance(second.center) - first.radius - second.radius;
-        approach > WAKE_SPEED && gap < approach * dt
-    }
+/// Whether two spheres of bodies approach fast enough and meet within the substep.
+fn is_hit([(a, first), (b, second)]: [(&MovingBody, Sphere); 2], dt: f32) -> bool {
+    let normal = (second.center - first.center).normalize_or_zero();
+    let velocity = b.velocity_at(second.center - b.center) - a.velocity_at(first.center - a.center);
+    let approach = -velocity.dot(normal);
+    let gap = first.center.distance(second.center) - first.radius - second.radius;
+    approach > WAKE_SPEED && gap < approach * dt
 }

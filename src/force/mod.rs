@@ -33,6 +33,13 @@ use thiserror::Error;
 
 use crate::pose::Pose;
 
+/// Maximum length of a push, nm: a millimeter. A longer push means that the iteration has
+/// diverged.
+pub(crate) const MAX_PUSH_NM: f32 = 1.0e6;
+
+/// Maximum angle of a push, radian: a hundred revolutions.
+pub(crate) const MAX_TURN: f32 = 628.0;
+
 /// An invalid parameter of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("the parameter {name} must be {allowed}, but is {value}")]
@@ -69,13 +76,22 @@ pub struct Push {
 }
 
 impl Push {
-    /// The pose after the push.
+    /// The pose after the push; the same bits after no push.
     #[must_use]
     pub fn apply(&self, pose: &Pose) -> Pose {
+        if self.is_zero() {
+            return *pose;
+        }
         Pose::new(
             pose.position + self.linear,
             (Quat::from_scaled_axis(self.angular) * pose.rotation).normalize(),
         )
+    }
+
+    /// Whether the push moves nothing.
+    #[must_use]
+    pub(crate) fn is_zero(&self) -> bool {
+        self.linear == Vec3::ZERO && self.angular == Vec3::ZERO
     }
 
     /// Limits the lengths of the translation (nm) and of the rotation (radian).

@@ -37,7 +37,7 @@ impl Length<'_> {
     }
 
     /// The buffer that holds the count, and its index there.
-    pub(super) fn bind(&self, device: &GpuDevice) -> Result<(wgpu::Buffer, u32), DeviceError> {
+    pub(crate) fn bind(&self, device: &GpuDevice) -> Result<(wgpu::Buffer, u32), DeviceError> {
         match *self {
             Self::Host(count) => {
                 let counts = GpuVec::from_slice(device, "count", &[count])?;
@@ -52,7 +52,7 @@ impl Length<'_> {
 ///
 /// wgpu's bounds checks stay enabled, so that no data can cause an access out of bounds.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     pipeline: wgpu::ComputePipeline,
     label: &'static str,
     max_groups: u32,
@@ -146,7 +146,7 @@ impl Kernel {
 
 /// A kernel with its bind group.
 #[derive(Debug)]
-pub(super) struct BoundKernel {
+pub(crate) struct BoundKernel {
     kernel: Kernel,
     bindings: wgpu::BindGroup,
 }
@@ -179,7 +179,7 @@ pub fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgp
 }
 
 /// Creates a uniform buffer.
-pub(super) fn uniform<P: Pod>(
+pub(crate) fn uniform<P: Pod>(
     device: &GpuDevice,
     label: &'static str,
     value: &P,
@@ -198,7 +198,7 @@ pub(super) fn uniform<P: Pod>(
 }
 
 /// Overwrites a uniform buffer.
-pub(super) fn write_uniform<P: Pod>(
+pub(crate) fn write_uniform<P: Pod>(
     device: &GpuDevice,
     buffer: &wgpu::Buffer,
     value: &P,

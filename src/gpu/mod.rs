@@ -7,12 +7,12 @@
 //! | search for pairs of spheres | [`GpuUniformGrid`], [`GpuBruteForce`] | [`search`](crate::search) |
 //! | pairs grouped by molecules | [`GpuGroupSearch`] | [`GroupSearch`](crate::dynamics::GroupSearch) |
 //! | contacts of a crowd, solved | [`GpuContactSolver`] | [`CrowdContacts`](crate::dynamics::CrowdContacts) |
-//! | iterations of a relaxer | [`GpuRelaxer`] | [`Relaxer`](crate::relax::Relaxer) |
 //! | k-means, for proxies | [`GpuKMeans`] | [`ProxySet`](crate::proxy::ProxySet) |
 //!
-//! They share [`GpuAtomSpheres`] (atoms of templates at poses), [`PrefixSum`] (prefix sum),
-//! [`CountingSorter`] and [`RadixSorter`]. The grid is that of Pauschenwein (2022, chapters 3
-//! and 4), after Hoetzlein (2014).
+//! The GPU relaxer lives with the relaxer, in [`relax`](crate::relax). All share
+//! [`GpuAtomSpheres`] (atoms of templates at poses), [`PrefixSum`], [`CountingSorter`] and
+//! [`RadixSorter`]. The grid is that of Pauschenwein (2022, chapters 3 and 4), after Hoetzlein
+//! (2014).
 //!
 //! A [`GpuDevice`] is created headless, or around a device that a renderer owns. Passes are
 //! *recorded* into a command encoder and run when it is submitted; only methods named `read`
@@ -53,19 +53,19 @@ mod brute_force;
 mod counting_sort;
 mod crowd;
 mod device;
+mod device_poses;
 mod gpu_vec;
 mod group_search;
-mod kernel;
+pub(crate) mod kernel;
 mod kmeans;
 mod memory_budget;
 mod pass_timer;
 mod prefix_sum;
 mod radix_sort;
-mod readback;
-mod relax;
+pub(crate) mod readback;
 mod search_buffers;
-mod shader;
-mod shader_constants;
+pub(crate) mod shader;
+pub(crate) mod shader_constants;
 mod sum_max;
 mod uniform_grid;
 
@@ -75,6 +75,7 @@ pub use brute_force::GpuBruteForce;
 pub use counting_sort::{CountingSorter, SortInput, SortPlan, SortSize};
 pub use crowd::GpuContactSolver;
 pub use device::GpuDevice;
+pub use device_poses::DevicePoses;
 pub use gpu_vec::GpuVec;
 pub use group_search::GpuGroupSearch;
 pub use kernel::{Length, begin_pass};
@@ -82,7 +83,6 @@ pub use kmeans::GpuKMeans;
 pub use pass_timer::{PassTime, PassTimer};
 pub use prefix_sum::{PrefixSum, PrefixSumPlan};
 pub use radix_sort::{RadixPlan, RadixSorter};
-pub use relax::{DevicePoses, GpuRelaxer};
 pub use shader::{SHADERS, Shader};
 pub use sum_max::GpuSumMax;
 pub use uniform_grid::GpuUniformGrid;
@@ -101,9 +101,6 @@ pub mod shader_types {
     pub use super::kmeans::GpuKMeansParams;
     pub use super::prefix_sum::GpuPrefixSumParams;
     pub use super::radix_sort::GpuRadixParams;
-    pub use super::relax::{
-        GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
-    };
     pub use super::search_buffers::{GpuSearchBatch, GpuSearchParams};
     pub use super::sum_max::GpuSumMaxParams;
 }

@@ -18,7 +18,7 @@ const USAGE: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::Buffe
 ///
 /// [`record`](Self::record) the copy, submit, then [`read`](Self::read).
 #[derive(Debug, Default)]
-pub(super) struct Readback {
+pub(crate) struct Readback {
     buffer: Option<(wgpu::Buffer, Allocation)>,
     bytes: u64,
 }

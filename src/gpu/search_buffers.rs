@@ -55,7 +55,7 @@ pub struct GpuSearchParams {
 
 impl GpuSearchParams {
     /// Parameters without cells.
-    pub(super) fn new(spheres: u32, reach: Reach) -> Self {
+    pub(crate) fn new(spheres: u32, reach: Reach) -> Self {
         let (Reach::Same { squared: value } | Reach::Mixed { margin: value }) = reach;
         Self {
             spheres,
@@ -66,7 +66,7 @@ impl GpuSearchParams {
     }
 
     /// The same with the cells of one grid.
-    pub(super) fn with_cells(self, layout: &GridLayout) -> Self {
+    pub(crate) fn with_cells(self, layout: &GridLayout) -> Self {
         Self {
             cells: layout.cells,
             folded: u32::from(layout.folded),

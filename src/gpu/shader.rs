@@ -29,7 +29,7 @@ macro_rules! shaders {
     ($($(#[$doc:meta])* $shader:ident $name:literal: $($file:literal)+;)+) => {
         $(
             $(#[$doc])*
-            pub(super) const $shader: Shader = Shader {
+            pub(crate) const $shader: Shader = Shader {
                 name: $name,
                 files: concat!($(
                     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $file, ".wgsl"))

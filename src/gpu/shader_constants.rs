@@ -7,9 +7,8 @@ use std::fmt::Write;
 
 use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
 use crate::dynamics::{DEEP_SHARE, WAKE_OVERLAP, WAKE_SPEED, contact_reduction};
-use crate::force::{DIRECTION_HASH, MIN_SQUARES_NM2};
+use crate::force::{DIRECTION_HASH, MAX_PUSH_NM, MAX_TURN, MIN_SQUARES_NM2};
 use crate::proxy::SEED_BLOCK;
-use crate::relax::{MAX_PUSH_NM, MAX_TURN};
 use crate::search::uniform_grid::FOLLOWING_ROWS;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::PLAIN_SHIFT;
@@ -31,14 +30,14 @@ const SCAN_TEAM: u32 = 16;
 pub(super) const GROUP_WORDS: u32 = 8 * GROUP_THREADS;
 
 /// Threads that sum the contacts of one molecule: a lipid has about a hundred atoms.
-pub(super) const SUM_LANES: u32 = 32;
+pub(crate) const SUM_LANES: u32 = 32;
 const _: () = assert!(SUM_LANES.is_power_of_two() && GROUP_THREADS.is_multiple_of(SUM_LANES));
 
 /// Number of the projection law; 0 is the law of the thesis.
-pub(super) const PROJECTION_LAW: u32 = 1;
+pub(crate) const PROJECTION_LAW: u32 = 1;
 
 /// Placement index of a molecule without a placement.
-pub(super) const NO_PLACEMENT: u32 = u32::MAX;
+pub(crate) const NO_PLACEMENT: u32 = u32::MAX;
 
 /// Bits per digit of the radix sort: each thread of a group counts one digit.
 pub(super) const RADIX_BITS: u32 = 8;

@@ -8,7 +8,6 @@ use bevy::prelude::*;
 use super::device::{DeviceSlot, RendererDevice};
 use super::molecule_world::{ContactModel, MoleculeWorld};
 use crate::backend::{Backend, DeviceError};
-use crate::search::AutoGrid;
 
 /// Number of spheres of a context from which [`Backend::Auto`] uses a GPU. Below, the CPU
 /// finishes before a GPU responds.
@@ -176,7 +175,7 @@ pub(super) fn assign_backends(
     mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world) in &mut worlds {
-        let spheres = world.contacts.spheres().len();
+        let spheres = world.contacts.sphere_count();
         let renewed = world.backend.generation != backend.generation;
         let was_gpu = world.backend.is_gpu;
         let would_fail = !renewed && world.backend.would_fail(spheres);
@@ -196,7 +195,7 @@ pub(super) fn assign_backends(
             Ok(false)
         };
         if was_gpu && matches!(installed, Ok(false)) || installed.is_err() {
-            world.contacts.set_search(Box::new(AutoGrid::new()));
+            world.contacts.use_cpu();
         }
         if let Err(error) = installed {
             report_device_error(context, error, world, &mut backend, &mut failures);
@@ -212,7 +211,7 @@ pub(super) fn report_device_error(
     backend: &mut MoleculeBackend,
     failures: &mut MessageWriter<MoleculeBackendFailed>,
 ) {
-    let spheres = world.contacts.spheres().len();
+    let spheres = world.contacts.sphere_count();
     world.backend.record_failure(spheres, &error);
     let context = (!error.is_lost()).then_some(context);
     match context {

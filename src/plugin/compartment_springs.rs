@@ -126,7 +126,7 @@ fn spring(
     moving: &MovingBody,
     dt: f32,
 ) -> Option<Impulse> {
-    if !moving.is_finite() || !moving.is_movable() {
+    if !moving.is_valid() || !moving.is_movable() {
         return None;
     }
     let pose = Pose::new(moving.center, moving.pose.rotation);

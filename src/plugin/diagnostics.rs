@@ -46,6 +46,19 @@ impl MoleculeDiagnostics {
     /// [`ContactSolverConfig::prediction_distance`](crate::dynamics::ContactSolverConfig::prediction_distance).
     /// Zero in [`ContactModel::Solver`].
     pub const CANDIDATES: DiagnosticPath = DiagnosticPath::const_new("molecules/candidates");
+    /// Number of pairs of molecules with overlapping boxes in the last substep. Like the other
+    /// counts of the search below, zero in [`ContactModel::Solver`] and on a GPU. See
+    /// [`SearchWork`](crate::search::SearchWork).
+    pub const MOLECULE_PAIRS: DiagnosticPath =
+        DiagnosticPath::const_new("molecules/molecule_pairs");
+    /// Number of those pairs whose clusters were compared anew. Zero if nothing moves.
+    pub const RENEWED_PAIRS: DiagnosticPath = DiagnosticPath::const_new("molecules/renewed_pairs");
+    /// Number of pairs of clusters that the search remembers.
+    pub const CLUSTER_PAIRS: DiagnosticPath = DiagnosticPath::const_new("molecules/cluster_pairs");
+    /// Number of pairs of spheres compared in the last substep. Zero if nothing moves.
+    pub const SPHERE_PAIRS: DiagnosticPath = DiagnosticPath::const_new("molecules/sphere_pairs");
+    /// Memory of what the search remembers, bytes.
+    pub const REMEMBERED: DiagnosticPath = DiagnosticPath::const_new("molecules/remembered");
     /// Number of touching pairs of molecules, after the last substep.
     pub const TOUCHES: DiagnosticPath = DiagnosticPath::const_new("molecules/touches");
     /// Deepest overlap of two molecules after the last substep, nm.
@@ -58,7 +71,7 @@ impl MoleculeDiagnostics {
 type Sum = (DiagnosticPath, &'static str, fn(&MoleculeWorld) -> f64);
 
 /// Diagnostics that are summed over all contexts.
-const SUMS: [Sum; 10] = {
+const SUMS: [Sum; 15] = {
     use MoleculeDiagnostics as D;
     [
         (D::DIFFUSE, " ms", |world| ms(world.times.diffuse)),
@@ -68,11 +81,24 @@ const SUMS: [Sum; 10] = {
         (D::APPLY, " ms", |world| ms(world.times.apply)),
         (D::STEP, " ms", |world| ms(world.times.step)),
         (D::MOLECULES, "", |world| world.members.len() as f64),
-        (D::SPHERES, "", |world| {
-            world.contacts.spheres().len() as f64
-        }),
+        (D::SPHERES, "", |world| world.contacts.sphere_count() as f64),
         (D::CANDIDATES, "", |world| {
             world.contacts.candidate_pairs() as f64
+        }),
+        (D::MOLECULE_PAIRS, "", |world| {
+            world.search_work().molecule_pairs as f64
+        }),
+        (D::RENEWED_PAIRS, "", |world| {
+            world.search_work().renewed as f64
+        }),
+        (D::CLUSTER_PAIRS, "", |world| {
+            world.search_work().cluster_pairs as f64
+        }),
+        (D::SPHERE_PAIRS, "", |world| {
+            world.search_work().sphere_pairs as f64
+        }),
+        (D::REMEMBERED, " B", |world| {
+            world.search_work().bytes as f64
         }),
         (D::TOUCHES, "", |world| world.touching.pairs().len() as f64),
     ]

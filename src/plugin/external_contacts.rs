@@ -150,7 +150,7 @@ impl ExternalContacts {
         if !movable {
             (body.inverse_mass, body.inverse_inertia) = (Vec3::ZERO, Mat3::ZERO);
         }
-        if !body.is_finite() {
+        if !body.is_valid() {
             return None;
         }
         let index = self.bodies.len() as u32;

@@ -14,8 +14,8 @@ use super::components::{Colliding, MoleculeDetail};
 use super::molecule_world::{ContactModel, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::queries::MoleculeQueries;
-use crate::dynamics::MemberSpheres;
 use crate::pose::Pose;
+use crate::search::RigidSpheres;
 
 /// Number of sides of the circles of a sphere.
 const SPHERE_SIDES: u32 = 12;
@@ -197,7 +197,7 @@ fn draw_cells(
         let (Ok(world), Some(pose)) = (worlds.get(link.0), molecules.pose(molecule)) else {
             continue;
         };
-        for &center in &prepared.spheres(*detail).centers {
+        for &center in prepared.spheres(*detail).centers() {
             if drawn.len() >= group.max_cells {
                 return;
             }
@@ -228,12 +228,13 @@ fn draw_spheres(mut gizmos: Gizmos<MoleculeGizmos>, spheres: Spheres, molecules:
 /// Draws the spheres of a molecule, up to the remaining number.
 fn draw_molecule(
     gizmos: &mut Gizmos<MoleculeGizmos>,
-    spheres: &MemberSpheres,
+    spheres: &RigidSpheres,
     pose: &Pose,
     color: Color,
     remaining: &mut usize,
 ) {
-    for (&center, &radius) in spheres.centers.iter().zip(&spheres.radii).take(*remaining) {
+    let all = spheres.centers().iter().zip(spheres.radii());
+    for (&center, &radius) in all.take(*remaining) {
         let isometry = Isometry3d::from_translation(pose.transform_point(center));
         gizmos
             .sphere(isometry, radius, color)

@@ -21,6 +21,7 @@ use super::external_contacts::ExternalContacts;
 use crate::backend::Backend;
 use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse, MemberIndex};
 use crate::rapier::{MoleculeDispatcher, MoleculePairFilter};
+use crate::search::SearchWork;
 
 /// How molecules collide with each other. Both models find the same contacts, and in both
 /// Rapier handles collisions of molecules with ordinary colliders.
@@ -130,7 +131,7 @@ impl fmt::Debug for MoleculeWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MoleculeWorld")
             .field("molecules", &self.members.len())
-            .field("spheres", &self.contacts.spheres().len())
+            .field("spheres", &self.contacts.sphere_count())
             .field("touching", &self.touching.pairs().len())
             .field("backend", &self.backend())
             .field("clock", &self.clock)
@@ -163,6 +164,19 @@ impl MoleculeWorld {
             Backend::Gpu
         } else {
             Backend::Cpu
+        }
+    }
+
+    /// Counted work of the search in the last substep. Zero in [`ContactModel::Solver`] and on a
+    /// GPU.
+    #[must_use]
+    pub fn search_work(&self) -> SearchWork {
+        // What was counted before a change of model or backend says nothing about this substep.
+        let is_counted = self.pair_filter.is_excluded() && !self.backend.is_gpu;
+        if is_counted {
+            self.contacts.search_work()
+        } else {
+            SearchWork::default()
         }
     }
 

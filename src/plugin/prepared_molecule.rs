@@ -12,10 +12,10 @@ use bevy_rapier3d::rapier::dynamics::MassProperties as RapierMassProperties;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
 use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
-use crate::dynamics::MemberSpheres;
 use crate::molecule::MoleculeTemplate;
 use crate::proxy::ProxyCache;
 use crate::rapier::MoleculeShape;
+use crate::search::RigidSpheres;
 
 /// The data that all molecules of one file share.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct PreparedTemplate {
     template: Arc<MoleculeTemplate>,
     shape: MoleculeShape,
     proxies: ProxyCache,
-    spheres: Mutex<HashMap<MoleculeDetail, Arc<MemberSpheres>>>,
+    spheres: Mutex<HashMap<MoleculeDetail, Arc<RigidSpheres>>>,
 }
 
 impl PreparedTemplate {
@@ -37,21 +37,18 @@ impl PreparedTemplate {
         }
     }
 
-    fn build_spheres(&self, detail: MoleculeDetail) -> MemberSpheres {
+    fn build_spheres(&self, detail: MoleculeDetail) -> RigidSpheres {
         let template = &self.template;
         match detail {
-            MoleculeDetail::Atoms => MemberSpheres::atoms(template),
-            MoleculeDetail::Residues => MemberSpheres::residues(template),
-            MoleculeDetail::Whole => MemberSpheres::whole(template),
+            MoleculeDetail::Atoms => RigidSpheres::atoms(template),
+            MoleculeDetail::Residues => RigidSpheres::residues(template),
+            MoleculeDetail::Whole => RigidSpheres::whole(template),
             MoleculeDetail::Proxies(count) => match self.proxies.get(count.max(1) as usize) {
-                Ok(set) => MemberSpheres {
-                    centers: set.centers().to_vec(),
-                    radii: set.radii().to_vec(),
-                },
+                Ok(set) => RigidSpheres::proxies(&set),
                 Err(error) => {
                     let name = template.name();
                     error!("failed to build proxies of {name}, using one sphere: {error}");
-                    MemberSpheres::whole(template)
+                    RigidSpheres::whole(template)
                 }
             },
         }
@@ -84,7 +81,7 @@ impl PreparedMolecule {
     }
 
     /// The spheres of a level of detail; built on first use and cached.
-    pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<MemberSpheres> {
+    pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
         let cache = self.0.spheres.lock();
         let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
         let build = || Arc::new(self.0.build_spheres(detail));

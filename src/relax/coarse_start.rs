@@ -15,7 +15,7 @@ use super::{RelaxError, Relaxer};
 use crate::crowd::Crowd;
 use crate::force::{ParameterError, not_negative};
 use crate::proxy::{PROXY_SEED, ProxySet};
-use crate::spheres::SphereSet;
+use crate::search::RigidSpheres;
 
 /// Proxies that replace the atoms in the first iterations on the CPU; see
 /// [`RelaxConfig::coarse`](super::RelaxConfig::coarse).
@@ -95,20 +95,18 @@ impl CoarseStart {
     }
 }
 
-/// A coarse start under way, with the atoms that it replaces.
+/// A coarse start under way.
 pub(super) struct CoarsePhase {
     /// Proxies of each template.
-    sets: Vec<Arc<ProxySet>>,
-    atoms: SphereSet,
-    first_sphere: Vec<u32>,
+    shapes: Vec<Arc<RigidSpheres>>,
     /// Iteration at which the atoms return at the latest.
     end: u32,
 }
 
 impl CoarsePhase {
-    /// Centers of the proxies of a template, body frame, nm.
-    pub(super) fn centers(&self, template: u32) -> &[glam::Vec3] {
-        self.sets[template as usize].centers()
+    /// The proxies of each template.
+    pub(super) fn shapes(&self) -> &Vec<Arc<RigidSpheres>> {
+        &self.shapes
     }
 }
 
@@ -125,25 +123,11 @@ impl Relaxer {
         let Some(start) = self.config.coarse.filter(|start| start.iterations > 0) else {
             return Ok(());
         };
-        let sets = proxies(&self.crowd, start.proxies as usize)?;
-        let radii = sets.iter().map(|set| set.radii().iter());
-        let radii: Vec<Vec<f32>> = radii
-            .map(|radii| radii.map(|r| r * start.radius_scale).collect())
-            .collect();
-        let members = self.crowd.members();
-        let radii = self.order.iter().map(|&member| {
-            let template = members[member as usize].template;
-            &radii[template as usize][..]
-        });
-        let mut spheres = SphereSet::new();
-        let mut first_sphere = Vec::new();
-        spheres.lay_out(radii, &mut first_sphere)?;
         self.coarse = Some(CoarsePhase {
-            sets,
-            atoms: std::mem::replace(&mut self.spheres, spheres),
-            first_sphere: std::mem::replace(&mut self.first_sphere, first_sphere),
+            shapes: proxies(&self.crowd, &start)?,
             end: self.iterations + start.iterations,
         });
+        self.set_molecules()?;
         self.detect()?;
         self.end_coarse_if_due()
     }
@@ -154,10 +138,8 @@ impl Relaxer {
         if !self.coarse.as_ref().is_some_and(due) {
             return Ok(());
         }
-        if let Some(coarse) = self.coarse.take() {
-            self.spheres = coarse.atoms;
-            self.first_sphere = coarse.first_sphere;
-        }
+        self.coarse = None;
+        self.set_molecules()?;
         self.stall.restart();
         self.progress.restart();
         self.detect()
@@ -165,10 +147,12 @@ impl Relaxer {
 }
 
 /// Proxies of all templates of a crowd.
-fn proxies(crowd: &Crowd, count: usize) -> Result<Vec<Arc<ProxySet>>, RelaxError> {
+fn proxies(crowd: &Crowd, start: &CoarseStart) -> Result<Vec<Arc<RigidSpheres>>, RelaxError> {
     let sets = crowd.templates().iter().map(|template| {
-        let set = ProxySet::from_atoms(&**template, count, PROXY_SEED)?;
-        Ok(Arc::new(set))
+        let set = ProxySet::from_atoms(&**template, start.proxies as usize, PROXY_SEED)?;
+        let radii = set.radii().iter().map(|radius| radius * start.radius_scale);
+        let spheres = set.centers().iter().copied().zip(radii);
+        Ok(Arc::new(RigidSpheres::new(spheres)?))
     });
     sets.collect()
 }

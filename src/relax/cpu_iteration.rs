@@ -4,10 +4,13 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::coarse_start::CoarsePhase;
+use super::contact_sums::{ContactResponse, PartSums, SumsConfig};
 use super::response::Response;
 use super::{CountedSpheres, ReactionLaw, RelaxError, RelaxStatus, Relaxer};
-use crate::force::Body;
+use crate::force::{Body, MAX_PUSH_NM, MAX_TURN, Push, thesis_spring};
 use crate::pool::in_pool;
+use crate::search::{FoundPairs, FoundPairsSink};
 
 /// Molecules per task: fixed, so that results do not depend on the number of threads.
 const MOLECULES_PER_TASK: usize = 64;
@@ -17,13 +20,6 @@ const MOLECULES_PER_TASK: usize = 64;
 /// Corrections converge to their target without reaching it. With a target slightly beyond
 /// the clearance, they reach the clearance in finite time.
 const OVERSHOOT_NM: f32 = 2.0e-3;
-
-/// Maximum length of a push, nm: a millimeter. A longer push means that the iteration has
-/// diverged.
-pub(crate) const MAX_PUSH_NM: f32 = 1.0e6;
-
-/// Maximum angle of a push, radian: a hundred revolutions.
-pub(crate) const MAX_TURN: f32 = 628.0;
 
 impl Relaxer {
     /// Responds, applies, and detects again.
@@ -58,86 +54,106 @@ impl Relaxer {
         }
     }
 
-    /// Places the atoms or proxies at the current poses.
-    pub(super) fn gather(&mut self) {
+    /// Places the atoms or proxies in the world, for a search over all of them.
+    pub(super) fn gather(&mut self) -> Result<(), RelaxError> {
         let begin = Instant::now();
         let (crowd, order, coarse) = (&self.crowd, &self.order, &self.coarse);
+        let members = crowd.members();
+        let shapes = coarse.as_ref().map_or(&self.shapes, CoarsePhase::shapes);
+        let shape = |owner: usize| &shapes[members[order[owner] as usize].template as usize];
+        if self.first_sphere.len() != order.len() + 1 {
+            let radii = (0..order.len()).map(|owner| shape(owner).radii());
+            self.spheres.lay_out(radii, &mut self.first_sphere)?;
+        }
         self.spheres.place(&self.first_sphere, |owner| {
-            let member = &crowd.members()[order[owner] as usize];
-            let centers = match coarse {
-                Some(coarse) => coarse.centers(member.template),
-                None => crowd.template_of(member).positions(),
-            };
-            (centers, member.pose)
+            (shape(owner).centers(), members[order[owner] as usize].pose)
         });
         self.stages.gather += begin.elapsed();
+        Ok(())
     }
 
-    /// Gathers the spheres, finds the contacts, and updates the status.
+    /// Passes the current molecules to the search.
+    pub(super) fn set_molecules(&mut self) -> Result<(), RelaxError> {
+        self.first_sphere.clear();
+        let members = self.crowd.members();
+        let coarse = self.coarse.as_ref();
+        let shapes = coarse.map_or(&self.shapes, CoarsePhase::shapes);
+        let molecules = self
+            .order
+            .iter()
+            .map(|&member| shapes[members[member as usize].template as usize].clone());
+        Ok(self.molecules.set_molecules(molecules)?)
+    }
+
+    /// Finds the contacts, sums their corrections, and updates the status.
     pub(super) fn detect(&mut self) -> Result<(), RelaxError> {
-        self.gather();
-        let times = self
-            .search
-            .find_pairs(&self.spheres, self.gap(), &mut self.pairs)?;
+        self.place_bodies();
+        if self.search.is_some() {
+            self.gather()?;
+        }
+        let (crowd, order) = (&self.crowd, &self.order);
+        let response = ContactResponse {
+            bodies: &self.bodies,
+            law: &self.config.law,
+            center_weight: self.center_weight(0),
+            gap: self.gap(),
+            clearance: self.config.clearance,
+        };
+        let sums_config = SumsConfig {
+            law: self.config.law,
+            clearance: self.config.clearance,
+            center_weight: response.center_weight,
+            by_molecules: self.search.is_none(),
+        };
+        // Sums of molecules that have not moved stay valid if nothing else has changed either.
+        let keep_unmoved = self.sums_config.replace(sums_config) == Some(sums_config);
+        let parts = &mut self.contacts.parts;
+        let times = match &mut self.search {
+            None => {
+                let pose = |owner: usize| crowd.members()[order[owner] as usize].pose;
+                let sink = FoundPairsSink {
+                    parts,
+                    keep_unmoved,
+                    clear: PartSums::clear,
+                    receive: |part: &mut PartSums, found: &FoundPairs<'_>| {
+                        part.add(found, &response);
+                    },
+                };
+                self.molecules.find(pose, response.gap, sink)?
+            }
+            Some(search) => {
+                let times = search.find_pairs(&self.spheres, response.gap, &mut self.pairs)?;
+                parts.resize_with(1, PartSums::default);
+                parts[0].clear();
+                self.by_molecules
+                    .visit(&self.spheres, &self.pairs, |found| {
+                        parts[0].add(found, &response);
+                    });
+                times
+            }
+        };
         self.stages.grid += times.build;
         self.stages.search += times.walk;
 
         let begin = Instant::now();
-        self.status = self.count_status();
+        let out_of_place = self.place_springs();
+        self.status = RelaxStatus {
+            spheres: if self.is_coarse() {
+                CountedSpheres::Proxies
+            } else {
+                CountedSpheres::Atoms
+            },
+            out_of_place,
+            ..self.contacts.status()
+        };
         self.stages.respond += begin.elapsed();
         Ok(())
     }
 
-    fn count_status(&self) -> RelaxStatus {
-        let (spheres, clearance) = (&self.spheres, self.config.clearance);
-        let mut status = self
-            .pairs
-            .lists()
-            .par_iter()
-            .map(|list| {
-                let mut status = RelaxStatus::default();
-                for pair in list {
-                    let gap = pair.gap(spheres);
-                    status.unresolved += u64::from(gap < clearance);
-                    status.overlaps += u64::from(gap < 0.0);
-                    status.max_penetration_nm = status.max_penetration_nm.max(-gap);
-                }
-                status
-            })
-            .reduce(RelaxStatus::default, |a, b| RelaxStatus {
-                overlaps: a.overlaps + b.overlaps,
-                unresolved: a.unresolved + b.unresolved,
-                max_penetration_nm: a.max_penetration_nm.max(b.max_penetration_nm),
-                ..RelaxStatus::default()
-            });
-        if self.is_coarse() {
-            status.spheres = CountedSpheres::Proxies;
-        }
-        let crowd = &self.crowd;
-        status.out_of_place = crowd
-            .members()
-            .par_chunks(MOLECULES_PER_TASK)
-            .map(|members| {
-                let outside = members.iter().filter(|member| {
-                    crowd
-                        .placement_of(member)
-                        .is_some_and(|(compartment, placement)| {
-                            let deviation = placement.deviation(compartment, &member.pose);
-                            !deviation.is_in_place(placement)
-                        })
-                });
-                outside.count() as u64
-            })
-            .sum();
-        status
-    }
-
-    /// Sums the contacts and springs of each molecule.
-    fn respond(&mut self) -> Result<(), RelaxError> {
+    /// Computes mass, inertia and center of each owner at its pose.
+    fn place_bodies(&mut self) {
         let begin = Instant::now();
         let crowd = &self.crowd;
-        self.contacts
-            .build(&self.spheres, &self.pairs, crowd.members().len())?;
         self.bodies
             .par_chunks_mut(MOLECULES_PER_TASK)
             .zip(self.order.par_chunks(MOLECULES_PER_TASK))
@@ -147,22 +163,57 @@ impl Relaxer {
                     *body = Body::new(crowd.template_of(member), &member.pose);
                 }
             });
+        self.stages.gather += begin.elapsed();
+    }
+
+    /// Computes the springs of each owner at its pose; returns how many exceed their leeways.
+    fn place_springs(&mut self) -> u64 {
+        let (crowd, law) = (&self.crowd, &self.config.law);
+        self.springs
+            .par_chunks_mut(MOLECULES_PER_TASK)
+            .zip(self.order.par_chunks(MOLECULES_PER_TASK))
+            .map(|(springs, order)| {
+                let mut out_of_place = 0;
+                for (spring, &member) in springs.iter_mut().zip(order) {
+                    let member = &crowd.members()[member as usize];
+                    let Some((compartment, placement)) = crowd.placement_of(member) else {
+                        continue;
+                    };
+                    let deviation = placement.deviation(compartment, &member.pose);
+                    out_of_place += u64::from(!deviation.is_in_place(placement));
+                    let excess = placement.excess_of(&deviation, compartment, &member.pose);
+                    *spring = match law {
+                        ReactionLaw::Thesis(steps) => thesis_spring(&excess, steps),
+                        ReactionLaw::Projection(parameters) => parameters.spring(&excess),
+                    };
+                }
+                out_of_place
+            })
+            .sum()
+    }
+
+    /// Sums the contacts and springs of each molecule.
+    fn respond(&mut self) -> Result<(), RelaxError> {
+        let weight = self.center_weight(0);
+        if self
+            .sums_config
+            .is_none_or(|sums| sums.center_weight != weight)
+        {
+            // There was a kick after the sums were made.
+            self.detect()?;
+        }
+        let begin = Instant::now();
+        self.contacts.sort(self.order.len());
         let response = Response {
-            crowd,
-            order: &self.order,
-            spheres: &self.spheres,
             contacts: &self.contacts,
-            bodies: &self.bodies,
+            springs: &self.springs,
             law: &self.config.law,
-            center_weight: self.center_weight(0),
-            gap: self.gap(),
         };
         self.pushes
             .par_chunks_mut(MOLECULES_PER_TASK)
             .enumerate()
             .for_each(|(task, pushes)| {
                 for (k, push) in pushes.iter_mut().enumerate() {
-                    // The last push is the heavy-ball term of the new one.
                     *push = response.push(task * MOLECULES_PER_TASK + k, push);
                 }
             });
@@ -181,23 +232,114 @@ impl Relaxer {
     /// Moves all molecules, or none if one would move out of range.
     fn apply(&mut self) -> Result<(), RelaxError> {
         let begin = Instant::now();
-        let pushed = self.order.iter().zip(&self.pushes);
         let members = self.crowd.members();
-        for (&member, push) in pushed.clone() {
-            let in_range = push.linear.length() <= MAX_PUSH_NM && push.angular.length() <= MAX_TURN;
-            if !in_range || !push.apply(&members[member as usize].pose).is_finite() {
-                return Err(RelaxError::Diverged {
-                    molecule: member as usize,
-                    iteration: self.iterations,
-                });
-            }
+        let first_out = self
+            .next_poses
+            .par_iter_mut()
+            .zip(&self.pushes)
+            .zip(&self.order)
+            .with_min_len(MOLECULES_PER_TASK)
+            .enumerate()
+            .filter_map(|(owner, ((next, push), &member))| {
+                *next = push.apply(&members[member as usize].pose);
+                let valid = is_in_range(push) && next.is_finite();
+                (!valid).then_some(owner)
+            })
+            .min();
+        if let Some(owner) = first_out {
+            return Err(RelaxError::Diverged {
+                molecule: self.order[owner] as usize,
+                iteration: self.iterations,
+            });
         }
         let members = self.crowd.members_mut();
-        for (&member, push) in pushed {
-            let pose = &mut members[member as usize].pose;
-            *pose = push.apply(pose);
+        for (&member, pose) in self.order.iter().zip(&self.next_poses) {
+            members[member as usize].pose = *pose;
         }
         self.stages.apply += begin.elapsed();
         Ok(())
+    }
+}
+
+/// Whether a push is short enough to apply; false for NaN.
+fn is_in_range(push: &Push) -> bool {
+    push.linear.length() <= MAX_PUSH_NM && push.angular.length() <= MAX_TURN
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use glam::{Quat, Vec3};
+
+    use super::*;
+    use crate::crowd::{Crowd, CrowdMember};
+    use crate::force::Projection;
+    use crate::molecule::{Atom, Element, MoleculeTemplate, Residue};
+    use crate::pose::Pose;
+    use crate::relax::RelaxConfig;
+
+    /// Rods in rows, some of which overlap.
+    fn rods() -> Crowd {
+        let atoms = (0..5).map(|k| Atom {
+            position: Vec3::Y * (0.15 * k as f32),
+            radius: 0.1,
+            element: Element::C,
+            name: "C".into(),
+            residue: 0,
+        });
+        let rod = MoleculeTemplate::new("rod", atoms.collect(), vec![Residue::default()]).unwrap();
+        let mut crowd = Crowd::new();
+        let template = crowd.add_template(Arc::new(rod));
+        for k in 0..120 {
+            // The rows are closer and closer.
+            let (row, column) = (k / 12, k % 12);
+            let gap = 0.26 - 0.015 * row as f32;
+            let pose = Pose::new(
+                Vec3::new(gap * column as f32, 0.0, 2.0 * row as f32),
+                Quat::from_rotation_x(0.1 * column as f32),
+            );
+            let member = CrowdMember {
+                template,
+                pose,
+                placement: None,
+            };
+            crowd.add_member(member).unwrap();
+        }
+        crowd
+    }
+
+    #[test]
+    fn kept_sums_are_those_of_a_new_search() {
+        let law = ReactionLaw::Projection(Projection {
+            fade_iterations: 3,
+            kick_after: 8,
+            ..Projection::default()
+        });
+        let config = RelaxConfig {
+            law,
+            ..RelaxConfig::default()
+        };
+        let mut keeping = Relaxer::new(rods(), config).unwrap();
+        let mut searching = Relaxer::new(rods(), config).unwrap();
+        assert!(keeping.status.overlaps > 100, "{:?}", keeping.status);
+        let mut still = 0;
+        for iteration in 0..60 {
+            let before = keeping.crowd.members().to_vec();
+            let status = keeping.step_on_cpu().unwrap();
+            // Nothing is kept of sums that were made with another config.
+            searching.sums_config = searching.sums_config.map(|sums| SumsConfig {
+                clearance: -1.0,
+                ..sums
+            });
+            assert_eq!(status, searching.step_on_cpu().unwrap(), "{iteration}");
+            assert_eq!(keeping.crowd.members(), searching.crowd.members());
+            assert_eq!(keeping.pushes, searching.pushes);
+            let members = keeping.crowd.members().iter().zip(&before);
+            still += members
+                .filter(|(now, before)| now.pose == before.pose)
+                .count();
+        }
+        assert!(still > 1_000, "{still}");
     }
 }

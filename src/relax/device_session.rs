@@ -44,7 +44,7 @@ impl Relaxer {
     /// Moves the iterations to the device that `create` returns. If there is none, or it fails
     /// at once, they stay on the CPU.
     pub(super) fn start_device(&mut self, mut create: CreateDevice) -> Result<(), RelaxError> {
-        self.gather();
+        self.gather()?;
         let scene = DeviceScene {
             crowd: &self.crowd,
             order: &self.order,

@@ -31,10 +31,13 @@
 pub mod capacity;
 mod coarse_start;
 mod config;
+mod contact_sums;
 mod cpu_iteration;
 mod device_relaxer;
 mod device_session;
 mod error;
+#[cfg(feature = "gpu")]
+mod gpu_relaxer;
 mod morton_order;
 mod relaxer;
 mod report;
@@ -43,11 +46,18 @@ mod stall_detector;
 
 pub use coarse_start::CoarseStart;
 pub use config::{ReactionLaw, RelaxConfig};
-#[cfg(feature = "gpu")]
-pub(crate) use cpu_iteration::{MAX_PUSH_NM, MAX_TURN};
 pub use device_relaxer::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
 pub use error::RelaxError;
+#[cfg(feature = "gpu")]
+pub use gpu_relaxer::GpuRelaxer;
 pub use relaxer::Relaxer;
 pub use report::{CountedSpheres, RelaxReport, RelaxStatus, StageTimes, StopReason};
+
+/// Structs that Rust and WGSL share, for tests of their layout.
 #[cfg(feature = "gpu")]
-pub(crate) use response::MIN_CENTER_WEIGHT;
+#[doc(hidden)]
+pub mod shader_types {
+    pub use super::gpu_relaxer::{
+        GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+    };
+}

@@ -1,10 +1,14 @@
 //! The relaxer: construction, stop criteria, and changes between iterations.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
+#[cfg(feature = "gpu")]
+use super::GpuRelaxer;
 use super::capacity::{CapacityWarning, capacity_warnings};
 use super::coarse_start::CoarsePhase;
+use super::contact_sums::{ContactSums, SumsConfig};
 use super::device_session::{CreateDevice, DeviceSession};
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
@@ -14,16 +18,14 @@ use super::{
 };
 use crate::backend::{Backend, DeviceError, Offload};
 use crate::compartment::Placement;
-use crate::contact::ContactTable;
 use crate::crowd::Crowd;
 use crate::force::{Body, Push};
 #[cfg(feature = "gpu")]
-use crate::gpu::{GpuDevice, GpuOptions, GpuRelaxer};
+use crate::gpu::{GpuDevice, GpuOptions};
 use crate::molecule::MoleculeTemplate;
-use crate::search::{AutoGrid, PairBuffer, PairSearch};
+use crate::pose::Pose;
+use crate::search::{MoleculeSearch, PairBuffer, PairSearch, PairsByMolecules, RigidSpheres};
 use crate::spheres::SphereSet;
-#[cfg(feature = "gpu")]
-use std::sync::Arc;
 
 /// Relaxes a [`Crowd`]. See the [module](super) docs.
 ///
@@ -49,15 +51,27 @@ use std::sync::Arc;
 pub struct Relaxer {
     pub(super) crowd: Crowd,
     pub(super) config: RelaxConfig,
-    pub(super) search: Box<dyn PairSearch>,
-    /// Member of each owner, along a Morton curve: owner `k` of the spheres is member
-    /// `order[k]`.
+    /// Member of each owner, along a Morton curve: owner `k` is member `order[k]`.
     pub(super) order: Vec<u32>,
-    pub(super) first_sphere: Vec<u32>,
+    /// The atoms of each template.
+    pub(super) shapes: Vec<Arc<RigidSpheres>>,
+    pub(super) molecules: MoleculeSearch,
+    /// A search over all atoms that is used instead.
+    pub(super) search: Option<Box<dyn PairSearch>>,
+    /// The atoms in the world, for that search or a device, and the first of each owner.
     pub(super) spheres: SphereSet,
+    pub(super) first_sphere: Vec<u32>,
+    /// What that search has found.
     pub(super) pairs: PairBuffer,
-    pub(super) contacts: ContactTable,
+    pub(super) by_molecules: PairsByMolecules,
+    pub(super) contacts: ContactSums,
+    /// What `contacts` were made with; none before the first.
+    pub(super) sums_config: Option<SumsConfig>,
     pub(super) bodies: Vec<Body>,
+    /// Push of each owner's springs at its pose.
+    pub(super) springs: Vec<Push>,
+    /// Buffer for the next pose of each owner.
+    pub(super) next_poses: Vec<Pose>,
     pub(super) pushes: Vec<Push>,
     start: RelaxStatus,
     pub(super) status: RelaxStatus,
@@ -75,25 +89,12 @@ pub struct Relaxer {
 }
 
 impl Relaxer {
-    /// Takes a crowd and detects its overlaps with an [`AutoGrid`] on the CPU.
+    /// Takes a crowd and detects its overlaps with a [`MoleculeSearch`] on the CPU.
     ///
     /// # Errors
     /// [`RelaxError`] if there are too many atoms or a parameter is invalid.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
-        Self::with_search(crowd, config, Box::new(AutoGrid::new()))
-    }
-
-    /// As [`new`](Self::new), with another search.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_search(
-        crowd: Crowd,
-        config: RelaxConfig,
-        search: Box<dyn PairSearch>,
-    ) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
-        relaxer.search = search;
         relaxer.detect()?;
         relaxer.started()
     }
@@ -170,25 +171,25 @@ impl Relaxer {
     fn unstarted(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         config.check()?;
         let order = morton_order(crowd.members());
-        let radii = order
-            .iter()
-            .map(|&member| crowd.template_of(&crowd.members()[member as usize]))
-            .map(MoleculeTemplate::radii);
-        let mut spheres = SphereSet::new();
-        let mut first_sphere = Vec::new();
-        spheres.lay_out(radii, &mut first_sphere)?;
+        let atoms = |template: &Arc<MoleculeTemplate>| Arc::new(RigidSpheres::atoms(template));
         let molecules = order.len();
-        Ok(Self {
+        let mut relaxer = Self {
             warnings: capacity_warnings(&crowd),
+            shapes: crowd.templates().iter().map(atoms).collect(),
             crowd,
             config,
-            search: Box::new(AutoGrid::new()),
             order,
-            first_sphere,
-            spheres,
+            molecules: MoleculeSearch::new(),
+            search: None,
+            spheres: SphereSet::new(),
+            first_sphere: Vec::new(),
             pairs: PairBuffer::new(),
-            contacts: ContactTable::default(),
+            by_molecules: PairsByMolecules::default(),
+            contacts: ContactSums::default(),
+            sums_config: None,
             bodies: vec![Body::default(); molecules],
+            springs: vec![Push::default(); molecules],
+            next_poses: vec![Pose::IDENTITY; molecules],
             pushes: vec![Push::default(); molecules],
             start: RelaxStatus::default(),
             status: RelaxStatus::default(),
@@ -199,7 +200,9 @@ impl Relaxer {
             stages: StageTimes::default(),
             coarse: None,
             offload: Offload::none(),
-        })
+        };
+        relaxer.set_molecules()?;
+        Ok(relaxer)
     }
 
     /// Records the status at the start, and begins the coarse start on the CPU.
@@ -249,21 +252,18 @@ impl Relaxer {
     pub fn penetrations(&mut self) -> Result<Vec<f32>, RelaxError> {
         self.read_back()?;
         if self.backend() == Backend::Gpu {
-            self.gather();
-            self.search
-                .find_pairs(&self.spheres, 0.0, &mut self.pairs)?;
+            let status = self.status;
+            self.detect()?;
+            // That of the device: sums are rounded differently.
+            self.status = status;
         }
         let mut deepest = vec![0.0_f32; self.order.len()];
-        for pair in self.pairs.iter() {
-            let depth = -pair.gap(&self.spheres);
-            if depth > 0.0 {
-                for sphere in [pair.a, pair.b] {
-                    let owner = self.spheres.owner(sphere as usize);
-                    let member = self.order[owner as usize] as usize;
-                    deepest[member] = deepest[member].max(depth);
-                }
+        self.contacts.for_each_pair(|owners, depth| {
+            for owner in owners {
+                let member = self.order[owner as usize] as usize;
+                deepest[member] = deepest[member].max(depth);
             }
-        }
+        });
         Ok(deepest)
     }
 
@@ -313,8 +313,9 @@ impl Relaxer {
         self.progress = StallDetector::new(self.config.law.kick_after());
     }
 
-    /// Sets the search that the CPU uses from the next iteration on. A GPU has its own.
-    pub fn set_search(&mut self, search: Box<dyn PairSearch>) {
+    /// Sets the search over all atoms that the CPU uses from the next iteration on; `None` is a
+    /// [`MoleculeSearch`], which is faster. A GPU has its own.
+    pub fn set_search(&mut self, search: Option<Box<dyn PairSearch>>) {
         self.search = search;
     }
 

@@ -7,7 +7,7 @@
 //!
 //! | scene | content | source |
 //! |---|---|---|
-//! | [`vesicle`] | overlapping lipids in two leaflets on a sphere | Pauschenwein (2022), sections 3.2 and 4.1 |
+//! | [`vesicle`] | overlapping lipids in two leaflets on a sphere, at even or random positions | Pauschenwein (2022), sections 3.2 and 4.1 |
 //! | [`crowded_box`] | densely packed proteins with random rotations | |
 //! | [`FallingSpheres`] | equal spheres that fall on a floor and pile up | Poirrier (2009), sections 4.2 and 6 |
 //! | [`ForcedSpheres`] | spheres in a box, driven by random forces | Kim, Guibas and Shin (2005), section 4.2 |
@@ -28,4 +28,4 @@ pub use crowded_box::{CrowdedBoxConfig, crowded_box};
 pub use falling_spheres::{FallingError, FallingSpheres, STEPS_TO_FALL};
 pub use forced_spheres::{ForcedSpheres, ForcedSpheresConfig};
 pub use polydisperse_spheres::{RadiusDistribution, polydisperse_spheres};
-pub use vesicle::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
+pub use vesicle::{Vesicle, VesicleConfig, VesicleError, VesicleSize, VesicleStart, vesicle};

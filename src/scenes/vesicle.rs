@@ -3,16 +3,19 @@
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::compartment::{
-    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, up_and_head,
+    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, sample_unit_sphere,
+    up_and_head,
 };
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
+use crate::fibonacci_sphere::direction_of_many;
 use crate::molecule::MoleculeTemplate;
 
 /// Why a vesicle is invalid.
@@ -81,6 +84,18 @@ pub enum VesicleSize {
     },
 }
 
+/// Where the lipids of a leaflet start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum VesicleStart {
+    /// At evenly spread positions on a spiral, which is rotated at random in each leaflet. A
+    /// relaxation takes fewer iterations, as it need not even out the density.
+    #[default]
+    Even,
+    /// At independent positions, each uniformly distributed: Pauschenwein (2022, algorithm 4.2).
+    Uniform,
+}
+
 /// Config of a [`vesicle`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -91,7 +106,9 @@ pub struct VesicleConfig {
     pub leeway: f32,
     /// Leeway of the tilt, radian. Default: 25°.
     pub tilt_leeway: f32,
-    /// Seed of the random positions. Default: 1.
+    /// Positions of the lipids in their leaflet. Default: even.
+    pub start: VesicleStart,
+    /// Seed of the random positions and rotations. Default: 1.
     pub seed: u64,
 }
 
@@ -105,12 +122,13 @@ impl Default for VesicleConfig {
             },
             leeway: 0.2,
             tilt_leeway: 25.0_f32.to_radians(),
+            start: VesicleStart::default(),
             seed: 1,
         }
     }
 }
 
-/// A vesicle around the origin, with upright lipids at random positions.
+/// A vesicle around the origin, with upright lipids.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Vesicle {
@@ -126,9 +144,9 @@ pub struct Vesicle {
     pub head_distance: f32,
 }
 
-/// A vesicle of one kind of lipid around the origin, at uniformly random positions, each rotated
-/// about its axis by a random angle: the scene of Pauschenwein (2022, sections 3.2 and 4.1), plus
-/// that rotation.
+/// A vesicle of one kind of lipid around the origin, each rotated about its axis by a random
+/// angle. With [`VesicleStart::Uniform`] it is the scene of Pauschenwein (2022, sections 3.2 and
+/// 4.1), plus that rotation.
 ///
 /// The lipids overlap; a [`Relaxer`](crate::relax::Relaxer) separates them. The same seed gives
 /// the same poses.
@@ -170,8 +188,14 @@ pub fn vesicle(
             tilt_leeway: config.tilt_leeway,
         };
         let index = crowd.add_placement(compartment, placement)?;
-        for _ in 0..count {
-            let position = shell.sample(placement.offset(), &mut random);
+        let offset = placement.offset();
+        let even = (config.start == VesicleStart::Even)
+            .then(|| even_positions(count, radius + offset, &mut random));
+        for k in 0..count as usize {
+            let position = match &even {
+                Some(positions) => positions[k],
+                None => shell.sample(offset, &mut random),
+            };
             let spin = TAU * random.random::<f32>();
             crowd.add_member(CrowdMember {
                 template,
@@ -187,6 +211,18 @@ pub fn vesicle(
         radius,
         head_distance,
     })
+}
+
+/// Evenly spread positions on a sphere around the origin, nm, in random order and orientation.
+fn even_positions(count: u32, radius: f32, random: &mut Pcg64Mcg) -> Vec<Vec3> {
+    let pole = sample_unit_sphere(random.random(), random.random());
+    let around = Quat::from_axis_angle(Vec3::Z, TAU * random.random::<f32>());
+    let rotation = Quat::from_rotation_arc(Vec3::Z, pole) * around;
+    let mut positions: Vec<Vec3> = (0..count)
+        .map(|k| rotation * direction_of_many(k, count) * radius.max(0.0))
+        .collect();
+    positions.shuffle(random);
+    positions
 }
 
 /// Lipids of the two leaflets and radius of the mid-surface.

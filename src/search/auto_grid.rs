@@ -7,10 +7,9 @@ use super::hierarchical_grid::level_walk::LevelWalks;
 use super::hierarchical_grid::{Levels, SizeHistogram};
 use super::pair_sink::Sink;
 use super::pair_tasks::{PairTasks, impl_pair_search};
-use super::two_level_grid::TwoLevelGrid;
 use super::uniform_grid::ReachPlan;
 use super::uniform_grid::pair_walk::PairWalk;
-use super::{GridCell, PairSearch, SearchError};
+use super::{GridCell, PairSearch, SearchError, UniformGrid};
 use crate::spheres::SphereSet;
 
 /// A hierarchy pays off if the median sphere is at least this many octaves smaller than the
@@ -23,7 +22,7 @@ const MIXED_OCTAVES: usize = 1;
 /// Measured by `cargo bench --bench proxies -- sizes`.
 const MIXED_OCCUPANCY: f32 = 64.0;
 
-/// Uses a [`TwoLevelGrid`] if the spheres have about the same size, and a [`HierarchicalGrid`]
+/// Uses a [`UniformGrid`] if the spheres have about the same size, and a [`HierarchicalGrid`]
 /// if most spheres are much smaller than the largest and would pile up in its cells.
 ///
 /// ```
@@ -47,7 +46,7 @@ const MIXED_OCCUPANCY: f32 = 64.0;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct AutoGrid {
-    uniform: TwoLevelGrid,
+    uniform: UniformGrid,
     hierarchical: HierarchicalGrid,
     is_hierarchical: bool,
 }
@@ -84,8 +83,8 @@ impl AutoGrid {
                 return Ok(Some(Chosen::Hierarchical(walks)));
             }
         }
-        let walk = self.uniform.build_planned(spheres, &plan, margin)?;
-        Ok(walk.map(Chosen::Uniform))
+        let walk = self.uniform.build_planned(spheres, &plan)?;
+        Ok(Some(Chosen::Uniform(walk)))
     }
 }
 

@@ -5,6 +5,7 @@ use thiserror::Error;
 use super::boxes::BoxError;
 use super::{MAX_REACH_NM, MIN_REACH_NM};
 use crate::backend::DeviceError;
+use crate::pose::Pose;
 use crate::spheres::SphereError;
 
 /// Why a search did not run. It has found no pairs then.
@@ -17,6 +18,17 @@ pub enum SearchError {
     /// A box is invalid.
     #[error(transparent)]
     Box(#[from] BoxError),
+    /// A pose is not finite, or its rotation is not a rotation.
+    #[error(
+        "molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        pose.position, pose.rotation
+    )]
+    BadPose {
+        /// Index of the molecule.
+        molecule: usize,
+        /// Its pose.
+        pose: Pose,
+    },
     /// The margin is NaN, infinite or negative.
     #[error("the margin is {margin} nm, but must be finite and not negative")]
     BadMargin {

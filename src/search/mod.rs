@@ -19,17 +19,16 @@
 //!
 //! # Which search
 //!
-//! Use [`AutoGrid`]. The others are what it is built from, and what it is compared with in
-//! tests and benches.
+//! For rigid molecules, use [`MoleculeSearch`]: it starts from templates and poses instead of
+//! spheres, and remembers what is close. For any spheres, use [`AutoGrid`]. The others are what
+//! these are built from, and what they are compared with in tests and benches.
 //!
 //! | search | algorithm | for |
 //! |---|---|---|
+//! | [`MoleculeSearch`] | boxes of molecules, remembered clusters of spheres, then spheres; Páll and Hess 2013 | rigid molecules |
 //! | [`AutoGrid`] | chooses between the next two | any spheres |
-//! | [`TwoLevelGrid`] | boxes of molecules, then a uniform grid of the spheres near others | spheres of about one size |
-//! | [`HierarchicalGrid`] | one grid per size; Johnson and Whalley 2002, section 5; Kim, Guibas and Shin 2005, section 3.1 | spheres of many sizes |
 //! | [`UniformGrid`] | counting-sorted grid (FFRNN); Pauschenwein 2022, chapters 3 and 4 | spheres of about one size |
-//! | [`RefinedSearch`] | bounding spheres, proxies, then atoms | large molecules given by templates and poses |
-//! | [`VerletGrid`] | neighbor lists with a skin; Verlet 1967 | scenes nearly at rest |
+//! | [`HierarchicalGrid`] | one grid per size; Johnson and Whalley 2002, section 5; Kim, Guibas and Shin 2005, section 3.1 | spheres of many sizes |
 //! | [`HashGrid`] | cells in a hash table; Turk 1989, section 5.2 | small scenes |
 //! | [`LinearKdTree`] | sorted locational codes; Poirrier 2009 | boxes of very different sizes |
 //! | [`SweepAndPrune`] | sorted end points; Baraff 1992, as in Poirrier 2009 | few boxes, or little motion |
@@ -47,16 +46,14 @@ mod error;
 mod hash_grid;
 pub(crate) mod hierarchical_grid;
 mod linear_kd_tree;
+pub mod molecules;
 mod pair_buffer;
 mod pair_sink;
 mod pair_tasks;
-mod refined;
 mod search_kind;
 mod sweep_and_prune;
 pub mod swept;
-mod two_level_grid;
 pub(crate) mod uniform_grid;
-mod verlet_grid;
 
 pub use auto_grid::AutoGrid;
 pub use brute_force::BruteForce;
@@ -64,14 +61,14 @@ pub use error::SearchError;
 pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
+pub use molecules::{FoundPairs, FoundPairsSink, MoleculeSearch, RigidSpheres, SearchWork};
+pub(crate) use molecules::{PairsByMolecules, keep_headroom};
 pub use pair_buffer::{Pair, PairBuffer};
+#[cfg(feature = "gpu")]
 pub(crate) use pair_tasks::check_pair_count;
-pub use refined::{PlacedMolecule, RefinedSearch, RefinedSearchError};
 pub use search_kind::SearchKind;
 pub use sweep_and_prune::SweepAndPrune;
-pub use two_level_grid::TwoLevelGrid;
 pub use uniform_grid::UniformGrid;
-pub use verlet_grid::VerletGrid;
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,7 @@
 //! Pairs of spheres or boxes, and the buffer that searches write them to.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use crate::spheres::SphereSet;
@@ -69,6 +71,20 @@ pub struct PairBuffer {
     lists: Vec<Vec<Pair>>,
     /// Gaps of the pairs (nm), as many lists; empty if they were not requested.
     gaps: Vec<Vec<f32>>,
+    /// The search result that the lists hold unchanged, if it is known.
+    result: Option<ResultId>,
+}
+
+/// Identifies the result of a search, so that the search can tell whether a buffer still holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ResultId(u64);
+
+impl ResultId {
+    /// One that no other result has.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 impl PairBuffer {
@@ -92,6 +108,7 @@ impl PairBuffer {
 
     /// Removes all pairs, keeping the memory.
     pub fn clear(&mut self) {
+        self.result = None;
         for list in &mut self.lists {
             list.clear();
         }
@@ -113,11 +130,13 @@ impl PairBuffer {
 
     /// The lists of pairs, mutable.
     pub(crate) fn lists_mut(&mut self) -> &mut [Vec<Pair>] {
+        self.result = None;
         &mut self.lists
     }
 
     /// Keeps the pairs for which `keep` is true, in order.
     pub(crate) fn retain(&mut self, keep: impl Fn(Pair) -> bool + Sync) {
+        self.result = None;
         self.lists.par_iter_mut().for_each(|list| {
             let mut kept = 0;
             // Branch-free, since the outcome is unpredictable.
@@ -132,6 +151,7 @@ impl PairBuffer {
 
     /// Sorts all pairs by index, and removes duplicates.
     pub(crate) fn sort_and_dedup(&mut self) {
+        self.result = None;
         let Some((all, others)) = self.lists.split_first_mut() else {
             return;
         };
@@ -169,6 +189,17 @@ impl PairBuffer {
 
     /// The pairs, and lists for their gaps.
     pub(crate) fn lists_and_gaps(&mut self) -> (&[Vec<Pair>], &mut [Vec<f32>]) {
+        self.result = None;
         (&self.lists, &mut self.gaps)
+    }
+
+    /// Marks the content as this result. Every change of the buffer removes the mark.
+    pub(crate) fn set_result(&mut self, result: ResultId) {
+        self.result = Some(result);
+    }
+
+    /// Whether the content is this result.
+    pub(crate) fn holds(&self, result: ResultId) -> bool {
+        self.result == Some(result)
     }
 }

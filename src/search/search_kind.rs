@@ -1,14 +1,11 @@
 //! The searches that benches and examples compare, by name.
 
 use super::boxes::{BoxGrid, BoxSearch, SpheresInBoxes};
-use super::{
-    BruteForce, HashGrid, LinearKdTree, PairSearch, SweepAndPrune, TwoLevelGrid, UniformGrid,
-    VerletGrid,
-};
+use super::{BruteForce, HashGrid, LinearKdTree, PairSearch, SweepAndPrune, UniformGrid};
 
 /// A search algorithm.
 ///
-/// To search spheres, use [`AutoGrid`](super::AutoGrid), which chooses between [`TwoLevelGrid`] and
+/// To search spheres, use [`AutoGrid`](super::AutoGrid), which chooses between [`UniformGrid`] and
 /// [`HierarchicalGrid`](super::HierarchicalGrid). This list is for comparisons of the algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -17,10 +14,6 @@ pub enum SearchKind {
     BruteForce,
     /// [`UniformGrid`].
     UniformGrid,
-    /// [`TwoLevelGrid`].
-    TwoLevelGrid,
-    /// [`VerletGrid`].
-    VerletGrid,
     /// [`HashGrid`].
     HashGrid,
     /// [`BoxGrid`].
@@ -35,11 +28,9 @@ pub enum SearchKind {
 
 impl SearchKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 7] = [
         Self::BruteForce,
         Self::UniformGrid,
-        Self::TwoLevelGrid,
-        Self::VerletGrid,
         Self::HashGrid,
         Self::BoxGrid,
         Self::KdTree1,
@@ -59,8 +50,6 @@ impl SearchKind {
         match self {
             Self::BruteForce => Box::new(BruteForce),
             Self::UniformGrid => Box::new(UniformGrid::new()),
-            Self::TwoLevelGrid => Box::new(TwoLevelGrid::new()),
-            Self::VerletGrid => Box::new(VerletGrid::new()),
             Self::HashGrid => Box::new(HashGrid::new()),
             Self::BoxGrid => Box::new(SpheresInBoxes::new(BoxGrid::new())),
             Self::KdTree1 => Box::new(SpheresInBoxes::new(LinearKdTree::with_duplicates())),
@@ -78,7 +67,7 @@ impl SearchKind {
             Self::KdTree1 => Box::new(LinearKdTree::with_duplicates()),
             Self::KdTree2 => Box::new(LinearKdTree::new()),
             Self::SweepAndPrune => Box::new(SweepAndPrune::new()),
-            Self::UniformGrid | Self::TwoLevelGrid | Self::VerletGrid | Self::HashGrid => {
+            Self::UniformGrid | Self::HashGrid => {
                 return None;
             }
         })

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactMember, CrowdContacts, InteractionGroups, MemberSpheres, MovingBody,
+    ContactMaterial, ContactMember, CrowdContacts, InteractionGroups, MovingBody,
 };
 use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
 };
 use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::search::RigidSpheres;
 use glam::{DVec3, Mat3, Quat, Vec3};
 
 /// A molecule of the world.
@@ -107,7 +108,7 @@ impl SmallWorld {
             .zip(0..)
             .map(|(molecule, id)| ContactMember {
                 id,
-                spheres: Arc::new(MemberSpheres::atoms(&molecule.template)),
+                spheres: Arc::new(RigidSpheres::atoms(&molecule.template)),
                 material,
                 groups: InteractionGroups::default(),
             });

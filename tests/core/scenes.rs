@@ -1,11 +1,13 @@
-//! Scenes of spheres: sizes, trajectories and invalid configs.
+//! Scenes of spheres and molecules: sizes, trajectories and invalid configs.
 
 use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
 use bevy_rapier_molecules::scenes::{
-    CirculatingSpheres, CirculatingSpheresConfig, FallingSpheres, RadiusDistribution,
-    polydisperse_spheres,
+    CirculatingSpheres, CirculatingSpheresConfig, CrowdedBoxConfig, FallingSpheres, ForcedSpheres,
+    ForcedSpheresConfig, RadiusDistribution, crowded_box, polydisperse_spheres,
 };
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
+
+use crate::common::carbons::rod;
 
 fn particles() -> CirculatingSpheres {
     let config = CirculatingSpheresConfig {
@@ -73,4 +75,31 @@ fn accelerations_stay_within_the_bound_and_probing_does_not_change_trajectories(
     }
     let [one, other] = [often.probe(3, 3.0), once.probe(3, 3.0)];
     assert!(one.position.distance(other.position) < 1.0e-9);
+}
+
+#[test]
+fn forced_spheres_accelerate_within_their_bounds_at_any_number() {
+    let config = ForcedSpheresConfig::default().scaled_to(27);
+    // A thousand have a box of 200 nm.
+    assert!((config.side - 60.0).abs() < 1.0e-9, "{}", config.side);
+    let mut spheres = ForcedSpheres::new(&config).unwrap();
+    assert_eq!(spheres.spheres().len(), 27);
+    for index in 0..27 {
+        let bound = spheres.spheres()[index as usize].acceleration;
+        let [before, after] = [0.0, 0.1].map(|time| spheres.probe(index, time).velocity);
+        let change = before.distance(after);
+        assert!(change > 0.0 && change <= 0.1 * bound, "{change} nm/s");
+    }
+}
+
+#[test]
+fn a_crowded_box_alternates_its_templates() {
+    let config = CrowdedBoxConfig {
+        molecules: 27,
+        ..CrowdedBoxConfig::default()
+    };
+    let crowd = crowded_box(&[rod(2), rod(5)], &config).unwrap();
+    assert_eq!(crowd.members().len(), 27);
+    assert_eq!(crowd.atom_count(), 14 * 2 + 13 * 5);
+    assert!(crowded_box(&[], &config).is_err());
 }

@@ -6,17 +6,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::thread_pool::with_threads;
-use bevy_rapier_molecules::compartment::Leaflet;
-use bevy_rapier_molecules::crowd::Crowd;
+use bevy_rapier_molecules::compartment::{
+    Leaflet, Placement, SphereShell, bilayer_depth, up_and_head,
+};
+use bevy_rapier_molecules::crowd::{Crowd, CrowdMember};
 use bevy_rapier_molecules::force::ThesisSteps;
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::relax::{
     CoarseStart, CountedSpheres, ReactionLaw, RelaxConfig, RelaxError, RelaxReport, RelaxStatus,
     Relaxer, StopReason,
 };
-use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleError, VesicleSize, vesicle};
-use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch};
+use bevy_rapier_molecules::scenes::{
+    Vesicle, VesicleConfig, VesicleError, VesicleSize, VesicleStart, vesicle,
+};
+use bevy_rapier_molecules::search::{AutoGrid, BruteForce, PairBuffer, PairSearch};
 use bevy_rapier_molecules::spheres::SphereSet;
+use glam::Vec3;
 
 /// Atoms closer than this overlap, nm.
 const TOLERANCE_NM: f32 = 0.2;
@@ -39,6 +44,16 @@ fn popc() -> Arc<MoleculeTemplate> {
 fn small_vesicle(seed: u64) -> Vesicle {
     let config = VesicleConfig {
         size: SMALL,
+        seed,
+        ..VesicleConfig::default()
+    };
+    vesicle(popc(), &config).unwrap()
+}
+
+fn uniform_vesicle(seed: u64) -> Vesicle {
+    let config = VesicleConfig {
+        size: SMALL,
+        start: VesicleStart::Uniform,
         seed,
         ..VesicleConfig::default()
     };
@@ -104,6 +119,86 @@ fn a_small_vesicle_comes_to_rest_without_overlaps() {
         assert_eq!(overlaps_by_brute_force(&crowd), (0, 0.0));
         assert_eq!(out_of_place_by_hand(&crowd, 3.2), 0);
     }
+}
+
+#[test]
+fn a_uniform_start_comes_to_rest_without_overlaps() {
+    for seed in 1..=3 {
+        let crowd = uniform_vesicle(seed).crowd;
+        let mut relaxer = Relaxer::new(crowd, RelaxConfig::default()).unwrap();
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert!(report.start.overlaps > 1_000, "{report:?}");
+        assert!(report.converged(), "seed {seed}: {report:?}");
+        assert_eq!(overlaps_by_brute_force(relaxer.crowd()), (0, 0.0));
+        assert_eq!(out_of_place_by_hand(relaxer.crowd(), 3.2), 0);
+    }
+}
+
+/// A patch of both leaflets of a vesicle of a million lipids, 1.23 nm² each, in the direction of
+/// `toward`. There, positions are rounded to 1.5·10⁻⁵ nm.
+fn patch_of_a_huge_vesicle(lipids: u32, toward: Vec3) -> Crowd {
+    let radius = 224.0;
+    let lipid = popc();
+    let (up, head) = up_and_head(&lipid);
+    let depth = bilayer_depth(&lipid);
+    let shell = SphereShell::new(Vec3::ZERO, radius).unwrap();
+    let mut crowd = Crowd::new();
+    let template = crowd.add_template(lipid);
+    let compartment = crowd.add_compartment(Arc::new(shell));
+    let (u, v) = toward.any_orthonormal_pair();
+    for leaflet in [Leaflet::Outer, Leaflet::Inner] {
+        let placement = Placement {
+            leaflet,
+            depth,
+            up,
+            leeway: 0.2,
+            tilt_leeway: 0.4,
+        };
+        let index = crowd.add_placement(compartment, placement).unwrap();
+        let heads = radius + leaflet.sign() * (depth + head);
+        for k in 0..lipids {
+            let turn = 2.4 * k as f32 + leaflet.sign();
+            let away = (1.23 * (k as f32 + 0.5) / std::f32::consts::PI).sqrt() / heads;
+            let direction = toward + (u * turn.cos() + v * turn.sin()) * away;
+            let position = direction.normalize() * (radius + placement.offset());
+            let member = CrowdMember {
+                template,
+                placement: Some(index),
+                pose: placement.upright_pose(&shell, position, 7.0 * k as f32),
+            };
+            crowd.add_member(member).unwrap();
+        }
+    }
+    crowd
+}
+
+#[test]
+fn a_patch_of_a_huge_vesicle_comes_to_rest() {
+    for toward in [Vec3::X, Vec3::new(-0.6, 0.64, 0.48)] {
+        let crowd = patch_of_a_huge_vesicle(60, toward);
+        let mut relaxer = Relaxer::new(crowd, RelaxConfig::default()).unwrap();
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert!(report.start.overlaps > 1_000, "{report:?}");
+        assert!(report.converged(), "{report:?}");
+        assert_eq!(overlaps_by_brute_force(relaxer.crowd()), (0, 0.0));
+        assert_eq!(out_of_place_by_hand(relaxer.crowd(), 224.0), 0);
+    }
+}
+
+/// In the last iterations most lipids stand still, and their contacts are not searched again.
+#[test]
+fn overlaps_are_counted_right_in_every_iteration() {
+    let mut relaxer = Relaxer::new(small_vesicle(2).crowd, RelaxConfig::default()).unwrap();
+    let mut search = AutoGrid::new();
+    let report = relaxer
+        .run(|relaxer| {
+            let spheres = spheres_of(relaxer.crowd());
+            let overlaps = search.count_pairs(&spheres, 0.0).unwrap();
+            assert_eq!(relaxer.status().overlaps, overlaps);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert!(report.converged(), "{report:?}");
 }
 
 #[test]
@@ -280,6 +375,92 @@ fn lipids_are_split_between_the_leaflets_by_area() {
         let area = 4.0 * PI * heads * heads / f64::from(count);
         assert!((area - 1.23).abs() < 0.01, "{area}");
     }
+}
+
+#[test]
+fn lipids_start_upright_at_the_depth_of_their_leaflet() {
+    for vesicle in [small_vesicle(1), uniform_vesicle(1)] {
+        let Vesicle { crowd, radius, .. } = vesicle;
+        for member in crowd.members() {
+            let (shell, placement) = crowd.placement_of(member).unwrap();
+            let height = member.pose.position.length() - radius;
+            let expected = placement.leaflet.sign() * placement.depth;
+            assert!((height - expected).abs() < 1.0e-3, "{height} {expected}");
+            let tilt = placement.deviation(shell, &member.pose).tilt;
+            assert!(tilt < 1.0e-3, "{tilt}");
+        }
+    }
+}
+
+/// Directions of the lipids of the outer leaflet from the center.
+fn outer_directions(vesicle: &Vesicle) -> Vec<Vec3> {
+    let outer = &vesicle.crowd.members()[..vesicle.outer as usize];
+    outer
+        .iter()
+        .map(|lipid| lipid.pose.position.normalize())
+        .collect()
+}
+
+/// Distance of each direction to its nearest neighbor, in units of 1 / √count: the smallest.
+fn smallest_spacing(directions: &[Vec3]) -> f32 {
+    let nearest = directions.iter().enumerate().map(|(k, one)| {
+        let others = directions.iter().enumerate().filter(|(j, _)| *j != k);
+        let distances = others.map(|(_, other)| one.distance(*other));
+        distances.fold(f32::INFINITY, f32::min)
+    });
+    nearest.fold(f32::INFINITY, f32::min) * (directions.len() as f32).sqrt()
+}
+
+#[test]
+fn an_even_start_spreads_the_lipids_and_a_uniform_one_does_not() {
+    for seed in 1..=5 {
+        let (even, uniform) = (small_vesicle(seed), uniform_vesicle(seed));
+        // 3.8 in a hexagonal lattice.
+        let spacing = smallest_spacing(&outer_directions(&even));
+        assert!(spacing > 2.8, "{spacing}");
+        let spacing = smallest_spacing(&outer_directions(&uniform));
+        assert!(spacing < 1.0, "{spacing}");
+        let overlaps = |vesicle: &Vesicle| overlaps_by_brute_force(&vesicle.crowd).0;
+        assert!(2 * overlaps(&even) < overlaps(&uniform));
+    }
+}
+
+#[test]
+fn an_even_start_depends_on_the_seed_and_is_rotated_in_each_leaflet() {
+    let size = VesicleSize::Counts {
+        outer: 60,
+        inner: 60,
+        radius: 5.2,
+    };
+    let directions = |seed| {
+        let config = VesicleConfig {
+            size,
+            seed,
+            ..VesicleConfig::default()
+        };
+        let crowd = vesicle(popc(), &config).unwrap().crowd;
+        let members = crowd.members().iter();
+        members
+            .map(|lipid| lipid.pose.position.normalize())
+            .collect::<Vec<_>>()
+    };
+    let one = directions(1);
+    assert_eq!(one, directions(1));
+    // No spiral lies on another one.
+    let farthest = |places: &[Vec3], others: &[Vec3]| {
+        let nearest = places.iter().map(|place| {
+            let distances = others.iter().map(|other| other.distance(*place));
+            distances.fold(f32::INFINITY, f32::min)
+        });
+        nearest.fold(0.0, f32::max)
+    };
+    assert!(farthest(&one[..60], &one[60..]) > 0.1);
+    assert!(farthest(&one[..60], &directions(2)[..60]) > 0.1);
+    // Neighbors in the crowd are not neighbors on the spiral.
+    let turns = one[..60]
+        .windows(2)
+        .filter(|pair| pair[0].dot(pair[1]) < 0.0);
+    assert!(turns.count() > 15);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_device_lost_between_substeps_restarts_cold_on_the_cpu() {
         both.step();
         both.assert_equal();
         assert_lost(&mut both.device);
-        assert_eq!(both.device.search_name(), "auto-grid");
+        assert_eq!(both.device.search_name(), "molecule-search");
         for _ in 0..5 {
             both.step();
             both.assert_equal();

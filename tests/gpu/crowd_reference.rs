@@ -7,7 +7,7 @@ use bevy_rapier_molecules::dynamics::{
 };
 use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart, vesicle};
 use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -143,6 +143,7 @@ pub fn lipids(outer: u32, inner: u32, radius: f32) -> SmallWorld {
             inner,
             radius,
         },
+        start: VesicleStart::Uniform,
         ..VesicleConfig::default()
     };
     let vesicle = vesicle(Arc::clone(&lipid), &config).unwrap();

@@ -7,7 +7,7 @@ use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::dynamics::{GroupSearch, PairGrouper, PairGroups};
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuGroupSearch, GpuOptions};
 use bevy_rapier_molecules::molecule::{LoadOptions, load};
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart, vesicle};
 use bevy_rapier_molecules::search::{SearchError, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -142,6 +142,7 @@ fn groups_of_a_vesicle_are_the_same_in_every_run() {
     };
     let config = VesicleConfig {
         size,
+        start: VesicleStart::Uniform,
         ..VesicleConfig::default()
     };
     let lipid = Arc::new(lipid);

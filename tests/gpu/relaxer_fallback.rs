@@ -52,7 +52,7 @@ fn a_device_lost_during_a_run_is_replaced_by_the_cpu() {
         device.raw().destroy();
         let status = relaxer.step().unwrap();
         assert_eq!(relaxer.iterations(), after + 1, "no iteration is lost");
-        assert!(status.unresolved < before.unresolved * 2);
+        assert!(status.unresolved < 2 * before.unresolved.max(10));
         assert_eq!((relaxer.backend(), relaxer.adapter()), (Backend::Cpu, None));
         assert!(relaxer.device_error().unwrap().is_lost());
         let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();

@@ -5,13 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bevy_rapier_molecules::gpu::shader_types::{
-    GpuAtomRange, GpuBody, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup,
-    GpuCrowdImpulse, GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
-    GpuGroupParams, GpuKMeansParams, GpuLawParams, GpuMolecule, GpuPairGroup, GpuPlacement,
-    GpuPrefixSumParams, GpuPush, GpuRadixParams, GpuRelaxCounters, GpuSearchBatch, GpuSearchParams,
-    GpuSortParams, GpuSumMaxParams, GpuTransformParams,
+    GpuAtomRange, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse,
+    GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams,
+    GpuKMeansParams, GpuPairGroup, GpuPrefixSumParams, GpuRadixParams, GpuSearchBatch,
+    GpuSearchParams, GpuSortParams, GpuSumMaxParams, GpuTransformParams,
 };
 use bevy_rapier_molecules::gpu::{GpuPose, GpuSumMax, SHADERS, Shader};
+use bevy_rapier_molecules::relax::shader_types::{
+    GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use crate::common::shader_layout::assert_mirrors;

@@ -94,6 +94,41 @@ fn the_time_of_impact_is_that_of_the_atoms() {
 }
 
 #[test]
+fn a_molecule_observes_its_own_collisions() {
+    #[derive(Resource, Default)]
+    struct Events(Vec<(Entity, MoleculeCollision)>);
+    let mut app = recording_app();
+    app.init_resource::<Events>();
+    let template = add(&mut app, bar());
+    let before = clock(&mut app);
+    let left = spawn_moving(&mut app, &template, Vec3::X * -2.0, Vec3::X * 4.0);
+    let right = spawn_moving(&mut app, &template, Vec3::X * 2.0, Vec3::X * -4.0);
+    for molecule in [left, right] {
+        app.world_mut().entity_mut(molecule).observe(
+            move |collision: On<MoleculeCollision>, mut events: ResMut<Events>| {
+                events.0.push((molecule, *collision));
+            },
+        );
+    }
+    run(&mut app, 40);
+    let [message] = *collisions(&app) else {
+        panic!("{:?}", collisions(&app))
+    };
+    let (a, b) = (left.min(right), left.max(right));
+    assert_eq!((message.molecule, message.other), (a, b));
+    // The bars are 0.92 nm long, so 3.08 nm apart.
+    let delay = message.time - before - 3.08 / 8.0;
+    assert!(delay.abs() < f64::from(FRAME) / 4.0, "{delay}");
+    let swapped = MoleculeCollision {
+        molecule: b,
+        other: a,
+        ..message
+    };
+    let events = &app.world().resource::<Events>().0;
+    assert_eq!(events[..], [(a, message), (b, swapped)]);
+}
+
+#[test]
 fn a_near_miss_is_not_a_collision() {
     let mut app = recording_app();
     // Bars along x, one above the other: their bounding spheres overlap, their atoms do not.

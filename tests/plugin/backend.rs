@@ -152,6 +152,16 @@ pub fn searches(app: &mut App) -> Vec<&'static str> {
 }
 
 #[test]
+fn the_cpu_is_active_until_a_device_is_chosen() {
+    let app = solving_app_on(Backend::Gpu);
+    for backend in [backend(&app), &MoleculeBackend::new(Backend::Gpu)] {
+        assert_eq!(backend.requested, Backend::Gpu);
+        assert_eq!((backend.active(), backend.adapter()), (Backend::Cpu, None));
+        assert!(!backend.search_only && !backend.skip_touches);
+    }
+}
+
+#[test]
 fn auto_uses_hardware_gpus_only() {
     let mut app = search_app_on(Backend::Auto);
     let template = add(&mut app, bar());
@@ -169,7 +179,7 @@ fn auto_uses_hardware_gpus_only() {
     assert_eq!(backend(&app).adapter().is_some(), expected == Backend::Gpu);
     assert!(failures(&app).is_empty());
     // Seven atoms stay on the CPU.
-    assert_eq!(searches(&mut app), ["auto-grid"]);
+    assert_eq!(searches(&mut app), ["molecule-search"]);
 }
 
 #[test]
@@ -228,7 +238,7 @@ fn the_backend_can_change_without_changing_the_results() {
         app.update();
         assert!(state(&app, &heap) == *expected, "frame {frame}");
         assert_eq!(backend(&app).active(), requested);
-        let name = ["auto-grid", "gpu-groups"][frame / 8 % 2];
+        let name = ["molecule-search", "gpu-groups"][frame / 8 % 2];
         assert_eq!(searches(&mut app), [name]);
     }
     assert!(failures(&app).is_empty());

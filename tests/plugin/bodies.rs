@@ -284,8 +284,30 @@ fn molecules_of_any_detail_separate() {
         let world = app.world_mut();
         let mut worlds = world.query::<&MoleculeWorld>();
         let contacts = worlds.single(world).unwrap().contacts();
-        assert_eq!(contacts.spheres().len(), 2 * spheres, "{detail:?}");
+        assert_eq!(contacts.sphere_count(), 2 * spheres, "{detail:?}");
         let distance = position(&app, molecules[0]).distance(position(&app, molecules[1]));
         assert!(distance > min_distance, "{detail:?}: {distance}");
+    }
+}
+
+#[test]
+fn the_detail_can_change_between_frames() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, real("1ubq.cif"));
+    let molecule = spawn(&mut app, &template, Vec3::ZERO);
+    run(&mut app, 2);
+    for (detail, spheres) in [
+        (MoleculeDetail::Proxies(9), 9),
+        (MoleculeDetail::Atoms, 602),
+        (MoleculeDetail::Whole, 1),
+        (MoleculeDetail::Residues, 76),
+    ] {
+        app.world_mut().entity_mut(molecule).insert(detail);
+        run(&mut app, 1);
+        let world = app.world_mut();
+        let mut worlds = world.query::<&MoleculeWorld>();
+        let contacts = worlds.single(world).unwrap().contacts();
+        assert_eq!(contacts.sphere_count(), spheres, "{detail:?}");
     }
 }

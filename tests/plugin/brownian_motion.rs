@@ -322,6 +322,31 @@ fn a_static_molecule_does_not_diffuse() {
 }
 
 #[test]
+fn a_molecule_without_brownian_motion_stays_at_rest() {
+    let (mut app, molecules) = cell(2, 4);
+    app.world_mut()
+        .entity_mut(molecules[0])
+        .remove::<(BrownianMotion, InCompartment)>();
+    record_collisions(&mut app);
+    let start = poses(&app, &molecules);
+    run(&mut app, 30);
+    let end = poses(&app, &molecules);
+    assert_eq!(end[0], start[0]);
+    assert_eq!(velocity(&app, molecules[0]), Vec3::ZERO);
+    for (new, old) in end.iter().zip(&start).skip(1) {
+        let distance = new.position.distance(old.position);
+        assert!((0.01..5.0).contains(&distance), "{distance}");
+    }
+    // Others bounce off it.
+    let resting = molecules[0];
+    let hits = collisions(&app)
+        .iter()
+        .filter(|one| one.molecule == resting || one.other == resting);
+    let count = hits.count();
+    assert!(count > 20, "{count} of {}", collisions(&app).len());
+}
+
+#[test]
 fn excess_time_is_skipped_so_that_molecules_do_not_tunnel() {
     let mut app = app(ContactModel::Crowd);
     change_config(&mut app, |config| {

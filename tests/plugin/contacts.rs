@@ -164,6 +164,33 @@ fn contact_start_and_stop_are_reported_once() {
 }
 
 #[test]
+fn a_molecule_observes_its_own_contacts() {
+    #[derive(Resource, Default)]
+    struct Others(Vec<Entity>);
+    let mut app = app(ContactModel::Crowd);
+    app.init_resource::<Others>();
+    record_messages(&mut app);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let [one, other] = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+    app.world_mut().entity_mut(other).observe(
+        |started: On<MoleculeContactStarted>, mut others: ResMut<Others>| {
+            others.0.push(started.other);
+        },
+    );
+    run(&mut app, 2);
+    let received = app.world().resource::<Received>();
+    let (a, b) = (one.min(other), one.max(other));
+    assert_eq!(received.started, [(a, b)]);
+    assert_eq!(received.events, [(a, b), (b, a)]);
+    assert_eq!(app.world().resource::<Others>().0, [one]);
+    for molecule in [one, other] {
+        let colliding = app.world().get::<Colliding>(molecule);
+        assert_eq!(colliding, Some(&Colliding { molecules: 1 }));
+    }
+}
+
+#[test]
 fn initial_overlaps_are_reported_in_the_order_of_entities() {
     let messages = |model| {
         let (mut app, _) = overlapping_scene(model);
@@ -352,6 +379,80 @@ fn diagnostics_count_molecules_spheres_touches_and_candidates() {
     app.insert_resource(ContactModel::Solver);
     run(&mut app, 1);
     assert_eq!(value(&app, MoleculeDiagnostics::CANDIDATES), 0.0);
+}
+
+/// The search counts nothing while nothing moves, and its work in a collision.
+#[test]
+fn the_work_of_the_search_is_counted() {
+    use MoleculeDiagnostics as D;
+    let mut app = app(ContactModel::Crowd);
+    // The counts are those of the last substep.
+    app.insert_resource(TimestepMode::Fixed {
+        dt: FRAME,
+        substeps: 1,
+    });
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let [left, right] = [-2.0, 2.0].map(|x| spawn(&mut app, &template, Vec3::X * x));
+    let value = |app: &App, path: DiagnosticPath| {
+        let store = app.world().resource::<DiagnosticsStore>();
+        store.get(&path).and_then(Diagnostic::value).unwrap()
+    };
+    const COUNTS: [DiagnosticPath; 4] = [
+        D::MOLECULE_PAIRS,
+        D::RENEWED_PAIRS,
+        D::CLUSTER_PAIRS,
+        D::SPHERE_PAIRS,
+    ];
+    run(&mut app, 3);
+    for count in COUNTS {
+        assert_eq!(value(&app, count.clone()), 0.0, "{count}: nothing is close");
+    }
+    for (molecule, speed) in [(left, 6.0), (right, -6.0)] {
+        let velocity = Velocity::linear(Vec3::X * speed);
+        app.world_mut().entity_mut(molecule).insert(velocity);
+    }
+    let mut largest = [0.0_f64; 4];
+    for _ in 0..60 {
+        run(&mut app, 1);
+        for (largest, count) in largest.iter_mut().zip(COUNTS) {
+            *largest = largest.max(value(&app, count));
+        }
+        let compared = value(&app, D::SPHERE_PAIRS);
+        assert!(compared <= 7.0 * 7.0, "{compared} pairs of two bars");
+        // What does not move keeps its candidates.
+        let found = value(&app, D::CANDIDATES);
+        assert!(
+            compared == 0.0 || found <= compared,
+            "{found} of {compared}"
+        );
+        let pairs = value(&app, D::MOLECULE_PAIRS);
+        assert!(value(&app, D::RENEWED_PAIRS) <= pairs, "{pairs} pairs");
+        if value(&app, D::CLUSTER_PAIRS) > 0.0 {
+            assert!(value(&app, D::REMEMBERED) > 0.0);
+        }
+    }
+    assert_eq!(largest[..2], [1.0, 1.0]);
+    assert!(largest[2] > 0.0 && largest[3] > 0.0, "{largest:?}");
+
+    // At rest in contact, only what is remembered is counted.
+    for (molecule, x) in [(left, -0.455), (right, 0.455)] {
+        let rest = (Transform::from_xyz(x, 0.0, 0.0), Velocity::zero());
+        app.world_mut()
+            .entity_mut(molecule)
+            .insert((rest, StaticMolecule));
+    }
+    run(&mut app, 3);
+    assert_eq!(value(&app, D::MOLECULE_PAIRS), 1.0);
+    assert!(value(&app, D::CLUSTER_PAIRS) > 0.0);
+    assert_eq!(value(&app, D::RENEWED_PAIRS), 0.0);
+    assert_eq!(value(&app, D::SPHERE_PAIRS), 0.0);
+
+    app.insert_resource(ContactModel::Solver);
+    run(&mut app, 1);
+    for count in [&COUNTS[..], &[D::REMEMBERED]].concat() {
+        assert_eq!(value(&app, count.clone()), 0.0, "{count} in the solver");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use bevy_egui::egui::{Color32, ComboBox, DragValue, Slider, TextEdit, Ui, emath:
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::capacity::CapacityWarning;
+use bevy_rapier_molecules::scenes::VesicleStart;
 
 use super::super::molecule_kind::MoleculeKind;
 use super::super::preset::{Color, Detail, Law, Preset};
@@ -22,7 +23,7 @@ const MAX_PROXIES: u32 = 64;
 /// Initial tolerance of the slider, nm.
 const DEFAULT_TOLERANCE_NM: f32 = 0.2;
 
-/// The molecules, their number and their random positions. Changes restart the simulation.
+/// The molecules, their number and their positions at the start. Changes restart the simulation.
 pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     ui.horizontal(|ui| {
         ComboBox::from_id_salt("molecule")
@@ -62,6 +63,11 @@ pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     if outer.is_some() || inner.is_some() {
         ui.colored_label(WARNING_COLOR, "too small for this number of molecules");
     }
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut preset.start, VesicleStart::Even, "even");
+        ui.selectable_value(&mut preset.start, VesicleStart::Uniform, "uniform");
+        ui.label("start");
+    });
     ui.horizontal(|ui| {
         ui.add(DragValue::new(&mut preset.seed));
         ui.label("seed");

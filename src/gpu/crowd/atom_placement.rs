@@ -6,10 +6,11 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use crate::backend::DeviceError;
-use crate::dynamics::{MemberSpheres, MovingBody};
+use crate::dynamics::MovingBody;
 use crate::gpu::atom_spheres::{GpuAtomSpheres, GpuPose};
 use crate::gpu::device::GpuDevice;
 use crate::molecule::BodySpheres;
+use crate::search::RigidSpheres;
 use crate::search::SearchError;
 use crate::search::uniform_grid::ReachPlan;
 use crate::spheres::{SphereError, SphereExtent};
@@ -26,8 +27,8 @@ pub(super) struct AtomPlacement {
 }
 
 impl AtomPlacement {
-    pub fn new(device: &GpuDevice, molecules: &[Arc<MemberSpheres>]) -> Result<Self, DeviceError> {
-        let mut indices: HashMap<*const MemberSpheres, u32> = HashMap::new();
+    pub fn new(device: &GpuDevice, molecules: &[Arc<RigidSpheres>]) -> Result<Self, DeviceError> {
+        let mut indices: HashMap<*const RigidSpheres, u32> = HashMap::new();
         let mut templates = Vec::new();
         let mut template_of = Vec::with_capacity(molecules.len());
         for molecule in molecules {
@@ -37,14 +38,14 @@ impl AtomPlacement {
             });
             template_of.push(index);
         }
-        let reach = |spheres: &&MemberSpheres| {
-            let lengths = spheres.centers.iter().map(|center| center.length());
+        let reach = |spheres: &&RigidSpheres| {
+            let lengths = spheres.centers().iter().map(|center| center.length());
             lengths.fold(0.0, f32::max)
         };
         let reaches: Vec<f32> = templates.iter().map(reach).collect();
         let reaches = template_of.iter().map(|index| reaches[*index as usize]);
         let reaches = reaches.collect();
-        let radii = templates.iter().flat_map(|spheres| &spheres.radii);
+        let radii = templates.iter().flat_map(|spheres| spheres.radii());
         let radii = radii.fold([f32::INFINITY, 0.0], |[min, max], radius| {
             [radius.min(min), radius.max(max)]
         });

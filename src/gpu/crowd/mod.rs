@@ -43,9 +43,9 @@ use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{
     BodyIndex, ContactMaterial, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
-    DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MemberSpheres, MovingBody, OwnerIndex,
-    SavedContacts,
+    DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MovingBody, OwnerIndex, SavedContacts,
 };
+use crate::search::RigidSpheres;
 use crate::search::{GridCell, SearchError, SearchTimes};
 
 /// Finds and solves the contacts of a crowd on a GPU.
@@ -335,7 +335,7 @@ impl DeviceSolver for GpuContactSolver {
         "gpu-contacts"
     }
 
-    fn set_molecules(&mut self, molecules: &[Arc<MemberSpheres>]) -> Result<(), DeviceError> {
+    fn set_molecules(&mut self, molecules: &[Arc<RigidSpheres>]) -> Result<(), DeviceError> {
         // Frees the memory of the previous ones first.
         self.placement = None;
         self.placement = Some(AtomPlacement::new(&self.device, molecules)?);

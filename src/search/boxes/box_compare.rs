@@ -5,7 +5,7 @@
 use crate::search::Pair;
 use crate::search::uniform_grid::simd::{Instructions, LANES};
 
-/// Boxes as columns, with [`LANES`] readable entries after the last box.
+/// Boxes as columns. Entries after the last box, if any, are not compared.
 #[derive(Clone, Copy)]
 pub(super) struct BoxColumns<'a> {
     pub(super) low: [&'a [f32]; 3],
@@ -64,18 +64,29 @@ fn compare<const AVX2: bool>(
         for (number, (from, to)) in runs.clone().enumerate() {
             let mut at = if number == 0 { one + 1 } else { from };
             while at < to {
-                #[cfg(target_arch = "x86_64")]
-                let mut mask = if AVX2 {
-                    // SAFETY: runs end at the last box, which is followed by LANES entries, and
-                    // the caller promises AVX2.
-                    unsafe { query.hits_avx2(columns, at) }
+                let mut mask = if at + LANES > columns.owner.len() {
+                    query.hits(columns, at, to - at)
                 } else {
-                    query.hits(columns, at)
+                    #[cfg(target_arch = "x86_64")]
+                    if AVX2 {
+                        // SAFETY: the columns have LANES entries from there, and the caller
+                        // promises AVX2.
+                        unsafe { query.hits_avx2(columns, at) }
+                    } else {
+                        query.hits(columns, at, LANES)
+                    }
+                    #[cfg(not(target_arch = "x86_64"))]
+                    query.hits(columns, at, LANES)
                 };
-                #[cfg(not(target_arch = "x86_64"))]
-                let mut mask = query.hits(columns, at);
                 if to - at < LANES {
                     mask &= (1 << (to - at)) - 1;
+                }
+                #[cfg(target_arch = "x86_64")]
+                if AVX2 && at + LANES <= columns.owner.len() {
+                    // SAFETY: as above; there are at least as many indices as owners.
+                    unsafe { push_avx2(columns, one, at, mask, list) };
+                    at += LANES;
+                    continue;
                 }
                 while mask != 0 {
                     let other = at + mask.trailing_zeros() as usize;
@@ -88,6 +99,59 @@ fn compare<const AVX2: bool>(
     }
 }
 
+/// For each mask, the places of its set bits, followed by zeros.
+#[cfg(target_arch = "x86_64")]
+static SET_BITS: [[u32; LANES]; 1 << LANES] = {
+    let mut table = [[0; LANES]; 1 << LANES];
+    let mut mask = 0;
+    while mask < table.len() {
+        let (mut bit, mut count) = (0, 0);
+        while bit < LANES {
+            if mask >> bit & 1 == 1 {
+                table[mask][count] = bit as u32;
+                count += 1;
+            }
+            bit += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// Appends the pairs of box `one` with the boxes `at + k` for each set bit `k` of `mask`, without
+/// a branch for each.
+///
+/// # Safety
+/// The CPU has AVX2 and POPCNT, and there are eight indices from `at`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn push_avx2(
+    columns: &BoxColumns<'_>,
+    one: usize,
+    at: usize,
+    mask: u32,
+    list: &mut Vec<Pair>,
+) {
+    use std::arch::x86_64::*;
+    debug_assert!(at + LANES <= columns.index.len());
+    list.reserve(LANES);
+    // SAFETY: the caller promises the instructions and the indices. The list has space for eight
+    // pairs, which are two 32-bit numbers each, and the first of them are pairs.
+    unsafe {
+        let own = _mm256_set1_epi32(columns.index[one] as i32);
+        let others = _mm256_loadu_si256(columns.index.as_ptr().add(at).cast());
+        let bits = _mm256_loadu_si256(SET_BITS[mask as usize & 0xff].as_ptr().cast());
+        let others = _mm256_permutevar8x32_epi32(others, bits);
+        let (a, b) = (_mm256_min_epu32(own, others), _mm256_max_epu32(own, others));
+        // Pairs 0, 1, 4 and 5, then 2, 3, 6 and 7.
+        let (even, odd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+        let end: *mut __m256i = list.as_mut_ptr().add(list.len()).cast();
+        _mm256_storeu_si256(end, _mm256_permute2x128_si256::<0x20>(even, odd));
+        _mm256_storeu_si256(end.add(1), _mm256_permute2x128_si256::<0x31>(even, odd));
+        list.set_len(list.len() + mask.count_ones() as usize);
+    }
+}
+
 /// The box that others are compared with.
 struct Query {
     low: [f32; 3],
@@ -96,14 +160,14 @@ struct Query {
 }
 
 impl Query {
-    /// Bit `k` is set if box `at + k` overlaps and has another owner.
+    /// Bit `k` is set if box `at + k` overlaps and has another owner, for up to eight boxes.
     #[inline(always)]
-    fn hits(&self, columns: &BoxColumns<'_>, at: usize) -> u32 {
-        let owner = &columns.owner[at..at + LANES];
-        let low = columns.low.map(|axis| &axis[at..at + LANES]);
-        let high = columns.high.map(|axis| &axis[at..at + LANES]);
+    fn hits(&self, columns: &BoxColumns<'_>, at: usize, count: usize) -> u32 {
+        let owner = &columns.owner[at..at + count];
+        let low = columns.low.map(|axis| &axis[at..at + count]);
+        let high = columns.high.map(|axis| &axis[at..at + count]);
         let mut hits = [0; LANES];
-        for k in 0..LANES {
+        for k in 0..count {
             let mut hit = owner[k] != self.owner;
             for axis in 0..3 {
                 hit &= (low[axis][k] <= self.high[axis]) & (high[axis][k] >= self.low[axis]);

@@ -1,34 +1,32 @@
-//! Counting-sorted uniform grid of boxes.
+//! Grid of boxes that remembers what is close.
 
 use std::time::Instant;
 
+use glam::Vec3;
 use rayon::prelude::*;
 
-use super::box_compare::{BoxColumns, compare_cell};
-use super::{BoxSearch, BoxSet};
-use crate::search::uniform_grid::GridLayout;
-use crate::search::uniform_grid::cell_walk::CellWalk;
-use crate::search::uniform_grid::simd::{Instructions, LANES};
-use crate::search::uniform_grid::sorted_spheres::{SortedSpheres, gather};
-use crate::search::{MIN_REACH_NM, PairBuffer, SearchError, SearchTimes};
-use crate::spheres::SphereSet;
+use super::cell_search::{CellSearch, few};
+use super::pair_sort::{PairSort, reserve, slab_size};
+use super::{BoxSearch, BoxSet, MAX_COORDINATE_NM};
+use crate::search::pair_buffer::ResultId;
+use crate::search::uniform_grid::simd::Instructions;
+use crate::search::{GridCell, PairBuffer, SearchError, SearchTimes};
 
-/// Approximate number of boxes per task: fewer than for spheres, since boxes have more neighbors.
-const BOXES_PER_TASK: usize = 512;
+/// Number of boxes that are checked for changes at a time.
+const BLOCK: usize = 256;
 
-/// Largest number of comparisons within cells: the boxes of one cell must not fill the memory
-/// with pairs.
-const MAX_COMPARISONS: u64 = 1 << 29;
+/// Smallest number of blocks per task.
+const BLOCKS_PER_TASK: usize = 16;
 
-/// Number of oversize boxes that is always allowed.
-const MIN_OVERSIZE: usize = 4;
+/// Number of calls that a skin should last.
+const SKIN_CALLS: f32 = 8.0;
 
-/// One more oversize box is allowed for each time that this divides the square root of the
-/// number of boxes. An oversize box costs one comparison with each box, eight at a time.
-const ROOT_PER_OVERSIZE: usize = 8;
+/// Range of widths of a skin, relative to the median of the longest sides.
+const MIN_SKIN: f32 = 0.01;
+const MAX_SKIN: f32 = 0.1;
 
-/// Number of size classes: one per exponent of a 32-bit float.
-const SIZE_CLASSES: usize = 256;
+/// Candidates that late changes may add, relative to those of the last search.
+const MAX_ADDED: f32 = 0.25;
 
 /// Uniform grid of boxes: the broad phase of molecules.
 ///
@@ -42,6 +40,19 @@ const SIZE_CLASSES: usize = 256;
 /// 5. compare the oversize boxes with all boxes.
 ///
 /// Corners are used instead of centers, since they are not rounded.
+///
+/// # Memory
+///
+/// The grid remembers the boxes of the last call. If none has changed, its result stands, and
+/// nothing is written if the buffer still holds it. Otherwise, where boxes move slowly, they are
+/// searched with a *skin* around each. The pairs that are found that way are candidates for as long
+/// as all boxes stay within their skins, and only they are compared. The few boxes that leave
+/// their skins first get new ones, and are compared with all others.
+///
+/// The skin is several times as wide as the boxes moved since the last call, within limits. It is
+/// omitted if it would last for less than two calls. The pairs do not depend on what is
+/// remembered, but their order does: with a skin they are sorted, without one they are in the order
+/// of the cells. Sorting them always would take almost as long as a search.
 ///
 /// ```
 /// use bevy_rapier_molecules::search::PairBuffer;
@@ -61,20 +72,31 @@ const SIZE_CLASSES: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoxGrid {
-    /// Indices of the boxes in the grid.
-    ordinary: Vec<u32>,
-    /// Indices of the oversize boxes.
-    oversize: Vec<u32>,
-    /// Lower corners of the boxes in the grid.
-    corners: SphereSet,
-    sorted: SortedSpheres,
-    /// The boxes, sorted by cell.
-    columns: [Vec<f32>; 6],
-    /// All indices, for the comparison of oversize boxes.
-    all: Vec<u32>,
-    /// Padded columns of all boxes, for the same.
-    padded: BoxSet,
-    instructions: Instructions,
+    search: CellSearch,
+    sort: PairSort,
+    /// Pairs in the order of the cells.
+    found: PairBuffer,
+    is_forgetful: bool,
+    /// The result of the last call; none if nothing is remembered.
+    result: Option<ResultId>,
+    /// The boxes of the last call.
+    last: BoxSet,
+    /// Width of the skin, nm; none if there are no candidates.
+    skin: Option<f32>,
+    /// The boxes with their skins.
+    fat: BoxSet,
+    /// All pairs of `fat`, and some more, sorted like a result.
+    candidates: PairBuffer,
+    /// Number of candidates that may still be added before the next search.
+    spare: usize,
+    /// Boxes that have left their skins.
+    strays: Vec<u32>,
+    /// Which blocks have such boxes.
+    has_strays: Vec<bool>,
+    /// Largest motion in each block, nm.
+    motions: Vec<f32>,
+    /// Corners for the comparison of candidates.
+    corners: Corners,
 }
 
 impl BoxGrid {
@@ -87,89 +109,146 @@ impl BoxGrid {
     /// A grid that uses scalar code, the reference of the vector code.
     #[must_use]
     pub fn scalar() -> Self {
+        let mut grid = Self::default();
+        grid.search.instructions = Instructions::Scalar;
+        grid
+    }
+
+    /// A grid that remembers nothing, for boxes that always change much.
+    #[must_use]
+    pub fn forgetful() -> Self {
         Self {
-            instructions: Instructions::Scalar,
+            is_forgetful: true,
             ..Self::default()
         }
     }
 
-    /// Steps 1 to 3; `None` if there are no boxes in the grid.
-    fn build(&mut self, boxes: &BoxSet) -> Result<Option<GridLayout>, SearchError> {
-        boxes.extent()?;
-        self.exclude_oversize(boxes);
-        if self.corners.is_empty() {
-            return Ok(None);
-        }
-        let extent = self.corners.extent()?;
-        let width = extent.largest_radius.max(MIN_REACH_NM);
-        let layout = GridLayout::fit(extent.low, extent.high, width, self.corners.len());
-        self.sorted.sort(&self.corners, &layout, false);
-        if !self.oversize.is_empty() {
-            self.sorted.rename(&self.ordinary);
-        }
-        self.sorted.check_crowding(MAX_COMPARISONS, width)?;
-        self.gather(boxes);
-        Ok(Some(layout))
+    /// The cell around `point` (nm) in the last search, for drawing; `None` if there was none.
+    #[must_use]
+    pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        self.search.cell_around(point)
     }
 
-    /// Step 1; copies the lower corners of the boxes in the grid, with their longest sides as radii.
-    fn exclude_oversize(&mut self, boxes: &BoxSet) {
-        self.ordinary.clear();
-        self.oversize.clear();
-        self.corners.clear();
-        let limit = ordinary_limit(boxes);
-        for index in 0..boxes.len() {
-            let side = longest_side(boxes, index);
-            if side > limit {
-                self.oversize.push(index as u32);
-            } else {
-                self.ordinary.push(index as u32);
-                let (low, owner) = (boxes.low(index), boxes.owner(index));
-                self.corners.push_unchecked(low, side, owner);
+    /// Forgets everything, for instance to measure a search from scratch.
+    pub fn forget(&mut self) {
+        self.result = None;
+        self.skin = None;
+    }
+
+    /// Writes the pairs of `boxes` into `pairs`; returns when the candidates were known.
+    fn update(&mut self, boxes: &BoxSet, pairs: &mut PairBuffer) -> Result<Instant, SearchError> {
+        if self.is_forgetful {
+            return self.search.find(boxes, pairs);
+        }
+        let is_comparable = self.result.is_some() && self.last.owner == boxes.owner;
+        let is_same = is_comparable && is_same(&self.last, boxes);
+        if let Some(result) = self.result
+            && is_same
+            && pairs.holds(result)
+        {
+            return Ok(Instant::now());
+        }
+        let keep = is_comparable && self.skin.is_some() && (is_same || self.renew_strays(boxes));
+        let mut known = Instant::now();
+        if !keep {
+            self.skin = is_comparable.then(|| self.skin_for(boxes)).flatten();
+            if let Some(skin) = self.skin {
+                boxes.extent()?;
+                self.fat.set_wider(boxes, skin);
+                match self.search.find(&self.fat, &mut self.found) {
+                    Ok(built) => {
+                        known = built;
+                        self.sort
+                            .sort(boxes.len(), &self.found, &mut self.candidates);
+                        self.spare = (MAX_ADDED * self.candidates.len() as f32) as usize;
+                    }
+                    // There may be space for the boxes without skins.
+                    Err(_) => self.skin = None,
+                }
             }
         }
+        if self.skin.is_some() {
+            self.corners.set(boxes);
+            self.corners.filter(&self.candidates, pairs);
+        } else {
+            known = self.search.find(boxes, pairs)?;
+        }
+        if !is_same {
+            self.last.copy_from(boxes);
+        }
+        let result = ResultId::new();
+        pairs.set_result(result);
+        self.result = Some(result);
+        Ok(known)
     }
 
-    /// Gathers the columns by index.
-    fn gather(&mut self, boxes: &BoxSet) {
-        let count = self.corners.len();
-        let index = &self.sorted.index[..count];
-        let sources = boxes.low.iter().chain(&boxes.high);
-        for (column, source) in self.columns.iter_mut().zip(sources) {
-            column.resize(count + LANES, 0.0);
-            gather(&mut column[..count], source, index);
-        }
-    }
-
-    /// Step 5: appends the pairs of the oversize boxes, one list for each.
-    fn compare_oversize(&mut self, boxes: &BoxSet, pairs: &mut PairBuffer, first_list: usize) {
-        if self.oversize.is_empty() {
-            return;
-        }
-        self.padded.clone_from(boxes);
-        let padded = boxes.len() + LANES;
-        let axes = self.padded.low.iter_mut().chain(&mut self.padded.high);
-        axes.for_each(|axis| axis.resize(padded, 0.0));
-        self.padded.owner.resize(padded, 0);
-        self.all.clear();
-        self.all.extend(0..padded as u32);
-        let columns = BoxColumns {
-            low: self.padded.low.each_ref().map(|axis| &axis[..]),
-            high: self.padded.high.each_ref().map(|axis| &axis[..]),
-            owner: &self.padded.owner,
-            index: &self.all,
+    /// The width of the skin for boxes that moved as they did since the last call, nm; none if it
+    /// would last for less than two calls.
+    fn skin_for(&mut self, boxes: &BoxSet) -> Option<f32> {
+        let blocks = (0..boxes.len().div_ceil(BLOCK)).into_par_iter();
+        let last = &self.last;
+        blocks
+            .with_min_len(BLOCKS_PER_TASK)
+            .map(|block| block_motion(last, boxes, block))
+            .collect_into_vec(&mut self.motions);
+        // Few boxes may be faster.
+        let rank = few(boxes.len()).min(self.motions.len().saturating_sub(1) / 8);
+        let motion = match self.motions.len() {
+            0 => 0.0,
+            _ => {
+                let descending = |a: &f32, b: &f32| b.total_cmp(a);
+                *self.motions.select_nth_unstable_by(rank, descending).1
+            }
         };
-        let (instructions, oversize) = (self.instructions, &self.oversize);
-        let lists = &mut pairs.lists_mut()[first_list..];
-        lists.par_iter_mut().zip(oversize).for_each(|(list, &own)| {
-            let own = own as usize;
-            // All boxes before it, then all boxes after it.
-            let runs = [(own, own), (0, own), (own + 1, boxes.len())];
-            compare_cell(instructions, &columns, own..own + 1, runs.into_iter(), list);
-            // Two oversize boxes find each other twice: keep the pair of the smaller index.
-            let is_oversize = |index: u32| oversize.binary_search(&index).is_ok();
-            list.retain(|pair| pair.a == own as u32 || !is_oversize(pair.a));
-        });
+        let [min, max] = [MIN_SKIN, MAX_SKIN].map(|factor| factor * boxes.median_side());
+        (2.0 * motion <= max).then(|| (SKIN_CALLS * motion).clamp(min, max))
+    }
+
+    /// Gives new skins to the boxes that have left theirs; returns false if they are too many, or
+    /// a box is invalid.
+    fn renew_strays(&mut self, boxes: &BoxSet) -> bool {
+        let blocks = (0..boxes.len().div_ceil(BLOCK)).into_par_iter();
+        let fat = &self.fat;
+        blocks
+            .with_min_len(BLOCKS_PER_TASK)
+            .map(|block| !block_is_inside(fat, boxes, block))
+            .collect_into_vec(&mut self.has_strays);
+        self.strays.clear();
+        let limit = few(boxes.len());
+        for (block, _) in
+            (self.has_strays.iter().enumerate()).filter(|(_, has_strays)| **has_strays)
+        {
+            for index in block * BLOCK..((block + 1) * BLOCK).min(boxes.len()) {
+                if is_inside(&self.fat, boxes, index) {
+                    continue;
+                }
+                if self.strays.len() == limit || !boxes.is_valid(index) {
+                    return false;
+                }
+                self.strays.push(index as u32);
+            }
+        }
+        let Some(skin) = self.skin else {
+            return false;
+        };
+        for &stray in &self.strays {
+            self.fat.widen(boxes, stray as usize, skin);
+        }
+        let lists = self.found.start(self.strays.len());
+        self.search.compare_with_all(&self.fat, &self.strays, lists);
+        let slab = slab_size(boxes.len());
+        let lists = self.candidates.lists_mut();
+        for pair in self.found.iter() {
+            let list = &mut lists[pair.a as usize / slab];
+            if let Err(at) = list.binary_search(&pair) {
+                if self.spare == 0 {
+                    return false;
+                }
+                self.spare -= 1;
+                list.insert(at, pair);
+            }
+        }
+        true
     }
 }
 
@@ -183,96 +262,170 @@ impl BoxSearch for BoxGrid {
         boxes: &BoxSet,
         pairs: &mut PairBuffer,
     ) -> Result<SearchTimes, SearchError> {
-        pairs.clear();
         let start = Instant::now();
-        let layout = self.build(boxes)?;
-        let built = Instant::now();
-        let walk = layout.map(|layout| CellWalk {
-            sorted: &self.sorted,
-            cell_start: &self.sorted.cell_start,
-            layout,
-            per_task: BOXES_PER_TASK,
-        });
-        let walked = walk.map_or(0, |walk| walk.tasks());
-        let lists = pairs.start(walked + self.oversize.len());
-        if let Some(walk) = walk {
-            let columns = self.columns.each_ref().map(|column| &column[..]);
-            let [lx, ly, lz, hx, hy, hz] = columns;
-            let columns = BoxColumns {
-                low: [lx, ly, lz],
-                high: [hx, hy, hz],
-                owner: &self.sorted.spheres.owner,
-                index: &self.sorted.index,
-            };
-            let instructions = self.instructions;
-            let lists = lists[..walked].par_iter_mut().enumerate();
-            lists.for_each(|(task, list)| {
-                walk.for_each_cell(task, |own, runs| {
-                    compare_cell(instructions, &columns, own, runs.iter(), list);
-                });
+        let updated = self.update(boxes, pairs);
+        if updated.is_err() {
+            self.forget();
+            pairs.clear();
+        }
+        Ok(SearchTimes::of(start, updated?))
+    }
+}
+
+/// The corners of each box in one place, since candidates are accessed in random order.
+///
+/// Two boxes overlap if no number of one's `own` is larger than that of the other's `opposite`.
+#[derive(Clone, Debug, Default)]
+struct Corners {
+    /// The lower corner, the upper corner negated, and zeros.
+    own: Vec<[f32; 8]>,
+    /// The upper corner, the lower corner negated, and zeros.
+    opposite: Vec<[f32; 8]>,
+}
+
+impl Corners {
+    fn set(&mut self, boxes: &BoxSet) {
+        let count = boxes.len();
+        self.own.resize(count, [0.0; 8]);
+        self.opposite.resize(count, [0.0; 8]);
+        let own = self.own.par_chunks_mut(BLOCK);
+        let blocks = own.zip(self.opposite.par_chunks_mut(BLOCK)).enumerate();
+        blocks
+            .with_min_len(BLOCKS_PER_TASK)
+            .for_each(|(block, (own, opposite))| {
+                let (low, high) = columns(boxes, block);
+                for k in 0..own.len() {
+                    let (l, h) = (low.map(|axis| axis[k]), high.map(|axis| axis[k]));
+                    own[k] = [l[0], l[1], l[2], -h[0], -h[1], -h[2], 0.0, 0.0];
+                    opposite[k] = [h[0], h[1], h[2], -l[0], -l[1], -l[2], 0.0, 0.0];
+                }
             });
+    }
+
+    /// Writes the `candidates` that overlap into `pairs`, in order.
+    fn filter(&self, candidates: &PairBuffer, pairs: &mut PairBuffer) {
+        let candidates = candidates.lists();
+        let lists = pairs.start(candidates.len()).par_iter_mut();
+        lists.zip(candidates).for_each(|(list, candidates)| {
+            reserve(list, candidates.len());
+            list.extend_from_slice(candidates);
+            let mut kept = 0;
+            // Branch-free, since the outcome is unpredictable.
+            for &pair in candidates {
+                list[kept] = pair;
+                let own = &self.own[pair.a as usize];
+                let opposite = &self.opposite[pair.b as usize];
+                let overlap = (0..8).fold(true, |overlap, k| overlap & (own[k] <= opposite[k]));
+                kept += usize::from(overlap);
+            }
+            list.truncate(kept);
+        });
+    }
+}
+
+/// The columns of a block of boxes.
+#[inline(always)]
+fn columns(boxes: &BoxSet, block: usize) -> ([&[f32]; 3], [&[f32]; 3]) {
+    let range = block * BLOCK..((block + 1) * BLOCK).min(boxes.len());
+    let low = boxes.low.each_ref().map(|axis| &axis[range.clone()]);
+    let high = boxes.high.each_ref().map(|axis| &axis[range.clone()]);
+    (low, high)
+}
+
+/// Whether as many boxes have the same corners.
+fn is_same(last: &BoxSet, boxes: &BoxSet) -> bool {
+    let blocks = (0..boxes.len().div_ceil(BLOCK)).into_par_iter();
+    blocks.with_min_len(BLOCKS_PER_TASK).all(|block| {
+        let ((last_low, last_high), (low, high)) = (columns(last, block), columns(boxes, block));
+        let axes = (last_low.iter().zip(low)).chain(last_high.iter().zip(high));
+        let mut different = 0;
+        for (last, now) in axes {
+            for (last, now) in last.iter().zip(now) {
+                different |= last.to_bits() ^ now.to_bits();
+            }
         }
-        self.compare_oversize(boxes, pairs, walked);
-        Ok(SearchTimes::of(start, built))
-    }
+        different == 0
+    })
 }
 
-/// Longest side of a box that is not oversize, nm: the largest number of the smallest size class
-/// with few enough larger boxes.
-fn ordinary_limit(boxes: &BoxSet) -> f32 {
-    let mut classes = [0_usize; SIZE_CLASSES];
-    for index in 0..boxes.len() {
-        classes[size_class(longest_side(boxes, index))] += 1;
+/// Largest motion of a face in a block, nm.
+fn block_motion(last: &BoxSet, boxes: &BoxSet, block: usize) -> f32 {
+    let ((last_low, last_high), (low, high)) = (columns(last, block), columns(boxes, block));
+    let axes = (last_low.iter().zip(low)).chain(last_high.iter().zip(high));
+    let mut largest = 0;
+    for (last, now) in axes {
+        for (last, now) in last.iter().zip(now) {
+            // Bits of numbers that are not negative sort like them, and their maximum is
+            // vectorized. Those of NaN are larger.
+            largest = largest.max((last - now).abs().to_bits().cast_signed());
+        }
     }
-    let mut spare = MIN_OVERSIZE + boxes.len().isqrt() / ROOT_PER_OVERSIZE;
-    let mut top = SIZE_CLASSES - 1;
-    while top > 0 && classes[top] <= spare {
-        spare -= classes[top];
-        top -= 1;
-    }
-    // The largest number of that class.
-    f32::from_bits(((top as u32 + 1) << 23) - 1)
+    f32::from_bits(largest.cast_unsigned())
 }
 
-/// Longest side of a box, nm.
+/// Whether all boxes of a block are valid and within their skins.
+fn block_is_inside(fat: &BoxSet, boxes: &BoxSet, block: usize) -> bool {
+    let ((fat_low, fat_high), (low, high)) = (columns(fat, block), columns(boxes, block));
+    let mut inside = true;
+    for axis in 0..3 {
+        let count = low[axis].len();
+        let [fat_low, fat_high] = [&fat_low[axis][..count], &fat_high[axis][..count]];
+        let [low, high] = [&low[axis][..count], &high[axis][..count]];
+        let mut outside = 0_u32;
+        for k in 0..count {
+            // False for NaN.
+            let is_inside = (fat_low[k] <= low[k]) & (low[k] <= high[k]) & (high[k] <= fat_high[k]);
+            outside |= u32::from(!is_inside);
+        }
+        inside &= outside == 0;
+    }
+    inside
+}
+
+/// Whether a box is valid and within its skin.
+fn is_inside(fat: &BoxSet, boxes: &BoxSet, index: usize) -> bool {
+    let (low, high) = (boxes.low(index), boxes.high(index));
+    let inside = fat.low(index).cmple(low) & low.cmple(high) & high.cmple(fat.high(index));
+    inside.all()
+}
+
+/// The corners of a box with a skin, within the range of coordinates.
 #[inline]
-fn longest_side(boxes: &BoxSet, index: usize) -> f32 {
-    (boxes.high(index) - boxes.low(index)).max_element()
+fn wider(low: f32, high: f32, skin: f32) -> (f32, f32) {
+    (
+        (low - skin).max(-MAX_COORDINATE_NM),
+        (high + skin).min(MAX_COORDINATE_NM),
+    )
 }
 
-fn size_class(side: f32) -> usize {
-    (side.to_bits() >> 23) as usize & (SIZE_CLASSES - 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use glam::Vec3;
-
-    use super::*;
-
-    fn boxes_of(sides: impl IntoIterator<Item = f32>) -> BoxSet {
-        let mut boxes = BoxSet::new();
-        for (owner, side) in sides.into_iter().enumerate() {
-            boxes
-                .push(Vec3::ZERO, Vec3::splat(side), owner as u32)
-                .unwrap();
+impl BoxSet {
+    /// Replaces the boxes by `boxes`, keeping the memory.
+    fn copy_from(&mut self, boxes: &Self) {
+        for (target, source) in self.low.iter_mut().zip(&boxes.low) {
+            target.clone_from(source);
         }
-        boxes
+        for (target, source) in self.high.iter_mut().zip(&boxes.high) {
+            target.clone_from(source);
+        }
+        self.owner.clone_from(&boxes.owner);
     }
 
-    #[test]
-    fn few_giants_are_oversize_and_many_are_not() {
-        let small = std::iter::repeat_n(1.5, 100);
-        let limit = ordinary_limit(&boxes_of(small.clone().chain([1000.0, 7.0])));
-        assert!((1.5..7.0).contains(&limit));
-        let many = std::iter::repeat_n(1000.0, 50);
-        assert!(ordinary_limit(&boxes_of(small.chain(many))) >= 1000.0);
+    /// Replaces the boxes by `boxes` with a skin, nm.
+    fn set_wider(&mut self, boxes: &Self, skin: f32) {
+        self.copy_from(boxes);
+        for (low, high) in self.low.iter_mut().zip(&mut self.high) {
+            let corners = low.par_iter_mut().zip(high);
+            corners
+                .with_min_len(BLOCK * BLOCKS_PER_TASK)
+                .for_each(|(low, high)| (*low, *high) = wider(*low, *high, skin));
+        }
     }
 
-    #[test]
-    fn boxes_without_size_are_not_oversize() {
-        for count in [0, 1, 3, 100] {
-            assert!(ordinary_limit(&boxes_of(std::iter::repeat_n(0.0, count))) >= 0.0);
+    /// Replaces a box by that of `boxes` with a skin, nm.
+    fn widen(&mut self, boxes: &Self, index: usize, skin: f32) {
+        for axis in 0..3 {
+            let (low, high) = (boxes.low[axis][index], boxes.high[axis][index]);
+            (self.low[axis][index], self.high[axis][index]) = wider(low, high, skin);
         }
     }
 }

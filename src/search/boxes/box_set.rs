@@ -8,6 +8,9 @@ use thiserror::Error;
 
 use crate::spheres::{CHUNK, SphereSet};
 
+/// Minimum number of boxes that one task computes.
+const BOXES_PER_TASK: usize = 1024;
+
 /// Largest coordinate of a box, nm: differences are finite.
 pub const MAX_COORDINATE_NM: f32 = f32::MAX / 2.0;
 
@@ -190,6 +193,33 @@ impl BoxSet {
         self.check()
     }
 
+    /// Replaces the boxes by `count` ones with the corners (nm) that `corners` returns; each is its
+    /// own owner.
+    ///
+    /// # Errors
+    /// [`BoxError`] names the first invalid box; the set is empty then.
+    pub(crate) fn set_each(
+        &mut self,
+        count: usize,
+        corners: impl Fn(usize) -> (Vec3, Vec3) + Sync,
+    ) -> Result<(), BoxError> {
+        self.resize(count);
+        let ([low_x, low_y, low_z], [high_x, high_y, high_z]) = (&mut self.low, &mut self.high);
+        let low = low_x.par_iter_mut().zip(low_y).zip(low_z);
+        let high = high_x.par_iter_mut().zip(high_y).zip(high_z);
+        let owners = self.owner.par_iter_mut().enumerate();
+        low.zip(high)
+            .zip(owners)
+            .with_min_len(BOXES_PER_TASK)
+            .for_each(|((low, high), (index, owner))| {
+                let corners = corners(index);
+                ((*low.0.0, *low.0.1), *low.1) = split(corners.0);
+                ((*high.0.0, *high.0.1), *high.1) = split(corners.1);
+                *owner = index as u32;
+            });
+        self.check()
+    }
+
     /// Median of the longest sides of the boxes, nm, estimated from a sample if there are many;
     /// zero if there are no boxes.
     pub(crate) fn median_side(&self) -> f32 {
@@ -212,6 +242,11 @@ impl BoxSet {
             axis.resize(count, 0.0);
         }
         self.owner.resize(count, 0);
+    }
+
+    /// Whether a box is valid.
+    pub(super) fn is_valid(&self, index: usize) -> bool {
+        is_valid(self.low(index), self.high(index))
     }
 
     /// Clears the set if a box is invalid.
@@ -248,6 +283,10 @@ impl BoxSet {
         let (low, high) = (self.low(index), self.high(index));
         Err(BoxError::BadBox { index, low, high })
     }
+}
+
+fn split(corner: Vec3) -> ((f32, f32), f32) {
+    ((corner.x, corner.y), corner.z)
 }
 
 /// Interval of a sphere along an axis, rounded outwards.

@@ -6,7 +6,8 @@
 //!
 //! **Output**: every pair of boxes with different owners and a common point, once. Boxes that
 //! only touch are a pair. Coordinates are only compared, so that all searches find exactly the
-//! same pairs. Their order does not depend on the number of threads.
+//! same pairs. Their order does not depend on the number of threads, but may depend on earlier
+//! searches with the same object.
 //!
 //! To search with a margin, extend the boxes by half of it on every side.
 //!
@@ -14,7 +15,7 @@
 //!
 //! | search | algorithm | for |
 //! |---|---|---|
-//! | [`BoxGrid`] | uniform grid, oversize boxes apart | most scenes |
+//! | [`BoxGrid`] | uniform grid, oversize boxes apart, remembers close boxes | most scenes |
 //! | [`LinearKdTree`](super::LinearKdTree) | Poirrier 2009 | boxes of very different sizes |
 //! | [`SweepAndPrune`](super::SweepAndPrune) | Baraff 1992, as in Poirrier 2009 | few boxes, or little motion |
 //! | [`BruteForce`](super::BruteForce) | all pairs | reference of the tests |
@@ -24,6 +25,8 @@
 mod box_compare;
 mod box_grid;
 mod box_set;
+mod cell_search;
+mod pair_sort;
 mod spheres_in_boxes;
 
 pub use box_grid::BoxGrid;

@@ -101,25 +101,19 @@ impl UniformGrid {
         let Some(plan) = ReachPlan::new(spheres, margin)? else {
             return Ok(None);
         };
-        let layout = plan.layout(spheres.len(), self.min_cell_width);
-        self.sort(spheres, &plan, layout, None).map(Some)
+        self.build_planned(spheres, &plan).map(Some)
     }
 
-    /// Sorts spheres into the cells of `layout`. If they are a subset of the spheres that it was
-    /// made for, `indices` are their indices in the full set.
-    pub(in crate::search) fn sort(
+    /// Sorts the spheres into cells.
+    pub(in crate::search) fn build_planned(
         &mut self,
         spheres: &SphereSet,
         plan: &ReachPlan,
-        layout: GridLayout,
-        indices: Option<&[u32]>,
     ) -> Result<PairWalk<'_>, SearchError> {
         let reach = plan.reach;
+        let layout = plan.layout(spheres.len(), self.min_cell_width);
         self.layout = Some(layout);
         self.sorted.sort(spheres, &layout, reach.is_mixed());
-        if let Some(indices) = indices {
-            self.sorted.rename(indices);
-        }
         let comparisons = self.sorted.check_crowding(MAX_COMPARISONS, plan.longest)?;
         Ok(PairWalk {
             cells: CellWalk {

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
     ContactMaterial, ContactMember, CrowdContacts, Exclusion, InteractionGroups, MemberIndex,
-    MemberSpheres, MovingBody,
+    MovingBody,
 };
 use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::search::RigidSpheres;
 use glam::{Mat3, Vec3};
 
 use crate::common::small_world::ball;
 
 fn members(count: usize) -> Vec<ContactMember> {
-    let spheres = Arc::new(MemberSpheres::atoms(&ball()));
+    let spheres = Arc::new(RigidSpheres::atoms(&ball()));
     let member = |id| ContactMember {
         id,
         spheres: spheres.clone(),

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::dynamics::{
-    ContactMember, CrowdContacts, GroupSearch, MemberSpheres, MovingBody, PairGroups,
+    ContactMember, CrowdContacts, GroupSearch, MovingBody, PairGroups,
 };
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::search::{AutoGrid, PairSearch, SearchError, SearchTimes};
+
+use bevy_rapier_molecules::search::{
+    AutoGrid, MoleculeSearch, RigidSpheres, SearchError, SearchTimes,
+};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
@@ -38,7 +41,7 @@ impl GroupSearch for LostSearch {
 
 /// Two balls that overlap.
 fn two_balls() -> CrowdContacts {
-    let spheres = Arc::new(MemberSpheres::atoms(&ball()));
+    let spheres = Arc::new(RigidSpheres::atoms(&ball()));
     let members = [0, 1].map(|id| ContactMember {
         id,
         spheres: spheres.clone(),
@@ -68,7 +71,7 @@ fn a_failing_device_loses_no_pair_and_is_reported_once() {
             (1, 1)
         );
         assert_eq!(contacts.take_device_error(), expected);
-        assert_eq!(contacts.search_name(), AutoGrid::new().name());
+        assert_eq!(contacts.search_name(), MoleculeSearch::NAME);
     }
 }
 

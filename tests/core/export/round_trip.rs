@@ -56,10 +56,11 @@ fn compressed_files_contain_the_same_text() {
     let template = triatomic();
     let scene = || (0..1000).map(|k| (&template, lattice(k)));
     let options = ExportOptions::default();
-    for ending in ["pdb", "cif"] {
+    for (ending, compressed) in [("pdb", "pdb.gz"), ("cif", "CIF.GZ")] {
         let plain = folder.join(format!("plain.{ending}"));
-        let packed = folder.join(format!("packed.{ending}.gz"));
+        let packed = folder.join(format!("packed.{compressed}"));
         let summary = export(&plain, scene(), &options).unwrap();
+        assert_eq!((summary.molecules, summary.atoms), (1000, 3000));
         assert_eq!(export(&packed, scene(), &options).unwrap(), summary);
         let text = fs::read(&plain).unwrap();
         assert_eq!(text.len() as u64, summary.bytes);

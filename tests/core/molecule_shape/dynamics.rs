@@ -156,6 +156,27 @@ fn flat_mesh(cells: i32, size: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 }
 
 #[test]
+fn the_density_of_a_collider_is_in_units_of_the_template() {
+    let molecule = ubiquitin();
+    let template = molecule.template();
+    for density in [1.0, 0.5] {
+        let mut world = World::new();
+        let handle = world.bodies.insert(RigidBodyBuilder::dynamic());
+        let collider = ColliderBuilder::new(SharedShape::new(molecule.clone())).density(density);
+        world
+            .colliders
+            .insert_with_parent(collider, handle, &mut world.bodies);
+        world.run(0.1);
+        let body = &world.bodies[handle];
+        let expected = density * template.mass();
+        assert!((body.mass() / expected - 1.0).abs() < 1.0e-5);
+        let inertia = body.mass_properties().local_mprops.principal_inertia();
+        let expected = density * template.principal_inertia();
+        assert!((inertia / expected).abs_diff_eq(Vec3::ONE, 1.0e-4));
+    }
+}
+
+#[test]
 fn a_molecule_rests_on_a_cuboid() {
     assert_rests_on(ColliderBuilder::cuboid(20.0, 0.5, 20.0).translation(Vec3::NEG_Y * 0.5));
 }

@@ -5,7 +5,7 @@ use bevy_rapier_molecules::search::boxes::{
     BoxError, BoxGrid, BoxSearch, BoxSet, MAX_COORDINATE_NM,
 };
 use bevy_rapier_molecules::search::{
-    BruteForce, LinearKdTree, PairBuffer, SearchError, SweepAndPrune,
+    BruteForce, LinearKdTree, Pair, PairBuffer, SearchError, SweepAndPrune,
 };
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
@@ -205,6 +205,27 @@ fn boxes_around_spheres_contain_them_at_any_offset() {
     }
 }
 
+#[test]
+fn boxes_around_spheres_leave_half_of_the_margin() {
+    let mut spheres = SphereSet::new();
+    spheres.push(Vec3::ZERO, 0.17, 7).unwrap();
+    spheres.push(Vec3::X, 0.17, 7).unwrap();
+    let [mut each, mut runs] = [BoxSet::new(), BoxSet::new()];
+    each.set_around_spheres(&spheres, 0.2).unwrap();
+    runs.set_around_runs(&spheres, &[0..2, 0..1], 0.2).unwrap();
+    let (low, high) = (Vec3::splat(-0.27), Vec3::splat(0.27));
+    for (boxes, index, low, high) in [
+        (&each, 0, low, high),
+        (&each, 1, low + Vec3::X, high + Vec3::X),
+        (&runs, 0, low, high + Vec3::X),
+        (&runs, 1, low, high),
+    ] {
+        let found = [boxes.low(index), boxes.high(index)];
+        assert!(found[0].abs_diff_eq(low, 1.0e-6), "{found:?}");
+        assert!(found[1].abs_diff_eq(high, 1.0e-6), "{found:?}");
+    }
+}
+
 /// A hundred thousand boxes in one place have 5·10⁹ pairs.
 #[test]
 fn a_heap_of_boxes_is_rejected_with_its_position() {
@@ -248,6 +269,153 @@ fn the_order_of_pairs_does_not_depend_on_threads() {
                 "{}",
                 make().name()
             );
+        }
+    }
+}
+
+/// Scenes in which every box moves by up to `size` (nm) along each axis per step.
+fn wandering(start: &BoxSet, size: f32, steps: usize, random: &mut Pcg64Mcg) -> Vec<BoxSet> {
+    let mut scenes = vec![start.clone()];
+    for step in 0..steps {
+        let by: Vec<Vec3> = (0..start.len())
+            .map(|_| Vec3::from_array(std::array::from_fn(|_| random.random_range(-size..=size))))
+            .collect();
+        let next = moved(&scenes[step], |k| by[k]);
+        scenes.push(next);
+    }
+    scenes
+}
+
+/// Compares one grid per number of threads with brute force in every scene. The order of the pairs
+/// is the same on any number of threads.
+#[track_caller]
+fn assert_remembered(scenes: &[BoxSet]) {
+    let makers: [fn() -> BoxGrid; 3] = [BoxGrid::new, BoxGrid::scalar, BoxGrid::forgetful];
+    let mut expected = PairBuffer::new();
+    for make in makers {
+        let mut grids = [1, 2, 3, 8].map(|threads| (threads, make(), PairBuffer::new()));
+        for (step, boxes) in scenes.iter().enumerate() {
+            BruteForce.find_box_pairs(boxes, &mut expected).unwrap();
+            for (threads, grid, pairs) in &mut grids {
+                with_threads(*threads, || grid.find_box_pairs(boxes, pairs)).unwrap();
+            }
+            let [(_, _, first), others @ ..] = &grids;
+            assert!(
+                first.to_sorted_vec() == expected.to_sorted_vec(),
+                "{} of {} pairs in step {step}",
+                first.len(),
+                expected.len()
+            );
+            for (threads, _, pairs) in others {
+                assert!(
+                    pairs.iter().eq(first.iter()),
+                    "step {step} on {threads} threads"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn remembered_boxes_are_exact_at_every_speed() {
+    let mut random = Pcg64Mcg::seed_from_u64(6);
+    let start = scattered(1500, 9.0, 1.0, &mut random);
+    for size in [0.0, 1.0e-4, 0.002, 0.01, 0.05, 0.3, 4.0] {
+        assert_remembered(&wandering(&start, size, 12, &mut random));
+    }
+}
+
+#[test]
+fn a_few_boxes_that_jump_are_found() {
+    let mut random = Pcg64Mcg::seed_from_u64(7);
+    let start = scattered(1500, 9.0, 1.0, &mut random);
+    let mut scenes = wandering(&start, 0.004, 24, &mut random);
+    for (step, boxes) in scenes.iter_mut().enumerate() {
+        let jumpers = [0, 1, 3, 40][step / 3 % 4];
+        let offset = Vec3::splat(0.4 * step as f32);
+        *boxes = moved(boxes, |k| {
+            if k % 37 == 5 && k / 37 < jumpers {
+                offset - boxes.low(k)
+            } else {
+                Vec3::ZERO
+            }
+        });
+    }
+    assert_remembered(&scenes);
+}
+
+#[test]
+fn remembered_giants_and_changing_numbers_of_boxes_are_exact() {
+    let mut random = Pcg64Mcg::seed_from_u64(8);
+    let mut start = scattered(1000, 20.0, 0.8, &mut random);
+    for (low, high) in [(-5.0, 15.0), (3.0, 60.0), (-1.0e9, 1.0e9)] {
+        let owner = 5000 + start.len() as u32;
+        start
+            .push(Vec3::splat(low), Vec3::splat(high), owner)
+            .unwrap();
+    }
+    let scenes = wandering(&start, 0.01, 8, &mut random);
+    assert_remembered(&scenes);
+    // Fewer boxes, none, and other owners at the same places.
+    let mut changing = Vec::new();
+    for (step, boxes) in scenes.iter().enumerate() {
+        let count = [1003, 1003, 400, 0, 1, 1003, 1003, 1002, 1003][step];
+        for owners in [1, 1, 7] {
+            let mut some = BoxSet::new();
+            for k in 0..count {
+                let owner = boxes.owner(k) / owners;
+                some.push(boxes.low(k), boxes.high(k), owner).unwrap();
+            }
+            changing.push(some);
+        }
+    }
+    assert_remembered(&changing);
+}
+
+/// An unchanged result is written again if the buffer does not hold it any more.
+#[test]
+fn an_unchanged_result_is_found_in_any_buffer() {
+    let mut random = Pcg64Mcg::seed_from_u64(9);
+    let scenes = wandering(&scattered(500, 6.0, 1.0, &mut random), 0.01, 3, &mut random);
+    let [mut one, mut other] = [BoxGrid::new(), BoxGrid::new()];
+    let [mut kept, mut lent] = [PairBuffer::new(), PairBuffer::new()];
+    for boxes in &scenes {
+        one.find_box_pairs(boxes, &mut kept).unwrap();
+        let expected = kept.to_sorted_vec();
+        other.find_box_pairs(&scenes[0], &mut lent).unwrap();
+        for _ in 0..3 {
+            one.find_box_pairs(boxes, &mut lent).unwrap();
+            assert_eq!(lent.to_sorted_vec(), expected);
+            let mut copy = lent.clone();
+            one.find_box_pairs(boxes, &mut copy).unwrap();
+            assert_eq!(copy.to_sorted_vec(), expected);
+            lent.start(1)[0].push(Pair::new(0, 1));
+            one.find_box_pairs(boxes, &mut lent).unwrap();
+            assert_eq!(lent.to_sorted_vec(), expected);
+            lent.clear();
+            one.find_box_pairs(boxes, &mut kept).unwrap();
+            assert_eq!(kept.to_sorted_vec(), expected);
+        }
+    }
+}
+
+#[test]
+fn a_grid_recovers_from_an_error() {
+    let mut heap = BoxSet::new();
+    for owner in 0..30_000 {
+        heap.push(Vec3::ZERO, Vec3::ONE, owner).unwrap();
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(10);
+    let scenes = wandering(&scattered(500, 6.0, 1.0, &mut random), 0.01, 4, &mut random);
+    let mut grid = BoxGrid::new();
+    let [mut pairs, mut expected] = [PairBuffer::new(), PairBuffer::new()];
+    for boxes in &scenes {
+        assert!(grid.find_box_pairs(&heap, &mut pairs).is_err());
+        assert!(pairs.is_empty());
+        for _ in 0..2 {
+            grid.find_box_pairs(boxes, &mut pairs).unwrap();
+            BruteForce.find_box_pairs(boxes, &mut expected).unwrap();
+            assert_eq!(pairs.to_sorted_vec(), expected.to_sorted_vec());
         }
     }
 }

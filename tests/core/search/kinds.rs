@@ -17,6 +17,20 @@ fn the_name_of_a_kind_is_that_of_its_searches() {
 }
 
 #[test]
+fn every_kind_finds_the_neighbors_in_a_row() {
+    let mut spheres = SphereSet::new();
+    for k in 0..1000 {
+        spheres.push(Vec3::X * 0.3 * k as f32, 0.17, k).unwrap();
+    }
+    for kind in SearchKind::ALL {
+        let mut search = kind.search();
+        assert_eq!(search.count_pairs(&spheres, 0.0), Ok(999), "{kind:?}");
+        // Neighbors of neighbors too.
+        assert_eq!(search.count_pairs(&spheres, 0.3), Ok(1997), "{kind:?}");
+    }
+}
+
+#[test]
 fn the_extent_covers_every_sphere() {
     let mut spheres = SphereSet::new();
     for k in 0..19 {

@@ -13,9 +13,10 @@ mod contact_time;
 mod degenerate;
 mod invalid_input;
 mod kinds;
+mod molecules;
 mod oracle;
 mod random;
-mod refined;
+
 mod searches;
 mod sizes;
 mod structures;

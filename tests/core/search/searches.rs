@@ -6,7 +6,7 @@ use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::search::boxes::{BoxGrid, SpheresInBoxes};
 use bevy_rapier_molecules::search::{
     AutoGrid, BruteForce, HashGrid, HierarchicalGrid, LinearKdTree, PairSearch, SweepAndPrune,
-    TwoLevelGrid, UniformGrid, VerletGrid,
+    UniformGrid,
 };
 use bevy_rapier_molecules::spheres::SphereSet;
 
@@ -132,7 +132,6 @@ fn others() -> Vec<TestedSearch> {
             Guarantee::UniformPairs,
             unlimited,
         ),
-        TestedSearch::new(TwoLevelGrid::new(), Guarantee::UniformOrder, unlimited),
         TestedSearch::new(
             HierarchicalGrid::new(),
             Guarantee::HierarchicalOrder,
@@ -145,7 +144,6 @@ fn others() -> Vec<TestedSearch> {
         ),
         TestedSearch::new(AutoGrid::new(), Guarantee::UniformPairs, unlimited),
         TestedSearch::other(HashGrid::new(), fast),
-        TestedSearch::other(VerletGrid::new(), fast),
         TestedSearch::other(SpheresInBoxes::new(BoxGrid::new()), fast),
         TestedSearch::other(SpheresInBoxes::new(LinearKdTree::new()), fast),
         TestedSearch::other(SpheresInBoxes::new(LinearKdTree::with_duplicates()), fast),

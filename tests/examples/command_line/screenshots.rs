@@ -50,7 +50,7 @@ fn count(image: &image::RgbImage, channel: usize) -> usize {
 
 #[test]
 fn overlapping_lipids_are_red_and_relaxed_ones_green() {
-    let small = "--outer 70 --inner 6 --radius 3.2 --tolerance 0.2 --steps";
+    let small = "--outer 70 --inner 6 --radius 3.2 --tolerance 0.2 --positions uniform --steps";
     let arguments = |steps| -> Vec<&str> { small.split(' ').chain([steps]).collect() };
     let Some(before) = screenshot("before.png", "lipid_bilayer", &arguments("0")) else {
         return;

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use bevy_rapier_molecules::scenes::VesicleStart;
+
 use super::preset::{BUNDLED, Color, Detail, Law, Preset, PresetError, WatchedFile};
 use super::{scratch, small, unwritable};
 
@@ -20,7 +22,12 @@ fn bundled_presets_are_valid() {
         let atoms = atoms as u32 * (preset.outer + preset.inner);
         match name {
             "a million atoms" => assert_eq!(atoms, 999_908),
-            "thesis defaults" => assert_eq!(preset.law, Law::Thesis),
+            "thesis defaults" => {
+                assert_eq!(
+                    (preset.law, preset.start),
+                    (Law::Thesis, VesicleStart::Uniform)
+                );
+            }
             _ => assert!(atoms > 10_000, "{name}: {atoms}"),
         }
     }
@@ -34,6 +41,7 @@ fn saved_presets_load_unchanged() {
     preset.thesis.force = 1.0e-7;
     preset.cell_width = Some(0.7);
     preset.color = Color::Penetration;
+    preset.start = VesicleStart::Uniform;
     preset.seed = u64::MAX;
     preset.molecule = super::molecule_kind::MoleculeKind::File("a \"b\"/c.pdb".into());
     preset.save(&path).unwrap();

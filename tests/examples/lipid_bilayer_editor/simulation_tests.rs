@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{CoarseStart, CountedSpheres, StopReason};
+use bevy_rapier_molecules::scenes::VesicleStart;
 
 use super::preset::{Color, Law, Preset};
 use super::simulation::{Change, Sample, Simulation, SimulationError};
@@ -127,6 +128,11 @@ fn new_molecules_restart_and_styles_do_not() {
     assert_eq!(simulation.change(more).unwrap(), Change::Restarted);
     assert_eq!(simulation.iterations(), 0);
     assert_eq!(poses(&mut simulation).len(), 77);
+    let uniform = Preset {
+        start: VesicleStart::Uniform,
+        ..simulation.preset().clone()
+    };
+    assert_eq!(simulation.change(uniform).unwrap(), Change::Restarted);
 }
 
 #[test]
@@ -253,7 +259,7 @@ fn the_time_of_all_runs_is_limited() {
     assert_eq!(simulation.iterations(), 0);
 
     // Several short runs share the time.
-    let mut simulation = simulation.with_max_time(Some(Duration::from_millis(5)));
+    let mut simulation = simulation.with_max_time(Some(Duration::from_millis(1)));
     let begin = Instant::now();
     loop {
         simulation.run(Duration::ZERO, None, &mut samples).unwrap();

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_rapier_molecules::gpu::{GpuDevice, GpuOptions};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::SharedGpuDevice;
-use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{Vesicle, VesicleConfig, VesicleSize, VesicleStart, vesicle};
 
 use super::render_app::{
     finish_plugins, headlit, render_app, screenshot, spawn_camera_at, template,
@@ -23,6 +23,7 @@ fn small_vesicle() -> Vesicle {
             inner: 10,
             radius: 3.0,
         },
+        start: VesicleStart::Uniform,
         ..VesicleConfig::default()
     };
     vesicle(template("popc.pdb"), &config).unwrap()

@@ -11,7 +11,7 @@ use bevy::camera::ScalingMode;
 use bevy::prelude::*;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::{DrawDetail, MoleculeInstance, ProxyOverlay};
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, vesicle};
+use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart, vesicle};
 use image::{Rgb, RgbImage};
 
 use super::render_app::{
@@ -141,6 +141,7 @@ fn a_vesicle_equals_its_references() {
             inner: 20,
             radius: 3.6,
         },
+        start: VesicleStart::Uniform,
         ..VesicleConfig::default()
     };
     let vesicle = vesicle(template("popc.pdb"), &config).unwrap();

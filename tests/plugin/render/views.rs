@@ -5,7 +5,7 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::prelude::*;
-use bevy_rapier_molecules::render::{MoleculeInstance, ViewStyle};
+use bevy_rapier_molecules::render::{MoleculeInstance, MoleculeRenderPlugin, ViewStyle};
 
 use super::render_app::{
     Frame, SIZE, atom, camera, default_camera_transform, headlit, lit_pixels, ready_app,
@@ -117,6 +117,35 @@ fn each_camera_has_its_own_style_and_layers() {
     assert!(red(center_of(&both, true)) && blue(center_of(&both, false)));
     // The third view shows collisions.
     assert!(black(center_of(&second, true)) && red(center_of(&second, false)));
+}
+
+#[test]
+fn the_color_mode_cycles_through_all_modes_in_menu_order() {
+    fn next_mode(mut style: ResMut<MoleculeStyle>) {
+        let modes = ColorMode::ALL;
+        let index = modes.iter().position(|mode| *mode == style.color).unwrap();
+        style.color = modes[(index + 1) % modes.len()];
+    }
+    let mut app = App::new();
+    app.add_plugins((MinimalPlugins, MoleculeRenderPlugin))
+        .add_systems(Update, next_mode);
+    let modes = [(); 8].map(|()| {
+        app.update();
+        app.world().resource::<MoleculeStyle>().color
+    });
+    assert_eq!(
+        modes,
+        [
+            ColorMode::Molecule,
+            ColorMode::Chain,
+            ColorMode::Template,
+            ColorMode::Group,
+            ColorMode::Collision,
+            ColorMode::Penetration,
+            ColorMode::Element,
+            ColorMode::Molecule,
+        ]
+    );
 }
 
 #[test]

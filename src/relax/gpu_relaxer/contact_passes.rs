@@ -2,14 +2,11 @@
 
 use super::types::{GpuBody, GpuRelaxCounters};
 use crate::backend::DeviceError;
-use crate::gpu::atom_spheres::GpuAtomSpheres;
-use crate::gpu::counting_sort::{CountingSorter, GpuSortParams, SortInput, SortPlan, SortSize};
-use crate::gpu::device::GpuDevice;
-use crate::gpu::gpu_vec::GpuVec;
 use crate::gpu::kernel::{BoundKernel, uniform};
-use crate::gpu::search_buffers::GpuSearchParams;
 use crate::gpu::shader::{BIN, CONTACT_GATHER, CONTACTS};
-use crate::gpu::sum_max::GpuSumMax;
+use crate::gpu::shader_types::{GpuSearchParams, GpuSortParams};
+use crate::gpu::{CountingSorter, SortInput, SortPlan, SortSize};
+use crate::gpu::{GpuAtomSpheres, GpuDevice, GpuSumMax, GpuVec};
 use crate::search::uniform_grid::GridLayout;
 use crate::search::uniform_grid::ReachPlan;
 

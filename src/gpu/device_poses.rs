@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::gpu::GpuDevice;
+use super::GpuDevice;
 
 /// Poses of a relaxer's molecules on its device, updated by every iteration. A renderer on
 /// the same device needs no copy of them.
 ///
-/// The buffer is an array of [`GpuPose`](crate::gpu::GpuPose): pose `k` is that of member
+/// The buffer is an array of [`GpuPose`](super::GpuPose): pose `k` is that of member
 /// `order()[k]` of the crowd.
 #[derive(Clone, Debug)]
 pub struct DevicePoses {
-    pub(super) buffer: wgpu::Buffer,
-    pub(super) device: Arc<GpuDevice>,
-    pub(super) order: Arc<[u32]>,
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) device: Arc<GpuDevice>,
+    pub(crate) order: Arc<[u32]>,
 }
 
 impl DevicePoses {

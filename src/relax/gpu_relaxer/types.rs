@@ -2,13 +2,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::super::contact_sums::MIN_CENTER_WEIGHT;
+use super::super::{CountedSpheres, DeviceScene, ReactionLaw, RelaxStatus};
 use crate::backend::DeviceError;
 use crate::crowd::{Crowd, CrowdPlacement};
 use crate::force::{Projection, Push, ThesisSteps};
 use crate::gpu::GpuSumMax;
 use crate::gpu::shader_constants::{NO_PLACEMENT, PROJECTION_LAW};
-use crate::relax::DeviceScene;
-use crate::relax::{CountedSpheres, MIN_CENTER_WEIGHT, ReactionLaw, RelaxStatus};
 
 /// The law of a relaxation; `LawParams` in WGSL. Parameters of the other law are zero.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]

@@ -1,10 +1,8 @@
 //! The iterations of a relaxer on the GPU. CPU reference: `relax/cpu_iteration.rs`.
 
 mod contact_passes;
-mod device_poses;
 mod types;
 
-pub use device_poses::DevicePoses;
 pub use types::{GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters};
 
 use std::sync::Arc;
@@ -13,19 +11,17 @@ use std::time::{Duration, Instant};
 use contact_passes::{ContactPasses, SharedBuffers};
 use types::StepResult;
 
-use super::atom_spheres::{GpuAtomSpheres, GpuPose};
-use super::device::GpuDevice;
-use super::gpu_vec::GpuVec;
-use super::kernel::{BoundKernel, begin_pass, uniform, write_uniform};
-use super::pass_timer::{PassTime, PassTimer};
-use super::readback::Readback;
-use super::shader::{APPLY, PLACE_BODIES, RESPOND, SUM_MOLECULES};
-use super::shader_constants::SUM_LANES;
+use super::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
+use super::{RelaxStatus, StageTimes};
 use crate::backend::DeviceError;
+use crate::gpu::kernel::{BoundKernel, uniform, write_uniform};
+use crate::gpu::readback::Readback;
+use crate::gpu::shader::{APPLY, PLACE_BODIES, RESPOND, SUM_MOLECULES};
+use crate::gpu::shader_constants::SUM_LANES;
+use crate::gpu::{DevicePoses, GpuAtomSpheres, GpuDevice, GpuPose, GpuVec};
+use crate::gpu::{PassTime, PassTimer, begin_pass};
 use crate::molecule::BodySpheres;
 use crate::pose::Pose;
-use crate::relax::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
-use crate::relax::{RelaxStatus, StageTimes};
 use crate::search::uniform_grid::ReachPlan;
 
 /// Iterations between two reads of the timestamps: eight passes each.
