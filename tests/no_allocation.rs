@@ -78,6 +78,8 @@ impl CountedPool {
             .start_handler(move |_| COUNTER.set(Some(counter)))
             .build()
             .expect("threads");
+        // A worker allocates when it looks for work for the first time.
+        pool.broadcast(|_| ());
         Self { pool, counter }
     }
 

@@ -84,10 +84,12 @@ fn race_boxes(
     let ranges: Vec<_> = atom_ranges(poses.len(), lipid.atom_count()).collect();
     let mut runners = box_runners(poses.len());
     let mut pairs = 0;
+    let mut boxes = BoxSet::new();
     for (number, poses) in frames.iter().enumerate() {
-        let spheres = place(lipid, poses)?;
-        let mut boxes = BoxSet::new();
-        boxes.set_around_runs(&spheres, &ranges, 0.0)?;
+        // As with Rapier's colliders, boxes are set only if something has moved.
+        if number == 0 || *poses != frames[number - 1] {
+            boxes.set_around_runs(&place(lipid, poses)?, &ranges, 0.0)?;
+        }
         let mut found = Vec::new();
         for runner in &mut runners {
             // Rapier optimizes its tree over the first frames.
@@ -193,6 +195,9 @@ fn poses(lipid: &Arc<MoleculeTemplate>, lipids: u32) -> Result<Vec<Pose>, AnyErr
 /// Frames in which each lipid moves slightly.
 fn moving(poses: &[Pose], distance: f32) -> Vec<Vec<Pose>> {
     let mut random = Pcg64Mcg::seed_from_u64(1);
+    if distance == 0.0 {
+        return vec![poses.to_vec(); FRAMES];
+    }
     let mut frames = vec![poses.to_vec()];
     for frame in 1..FRAMES {
         let moved = frames[frame - 1].iter().map(|pose| {

@@ -1,6 +1,6 @@
 //! One contact as the solver sees it.
 
-use glam::Vec3;
+use glam::{Mat3A, Vec3, Vec3A};
 
 use super::members::Sphere;
 use super::{BodyIndex, ContactSolverConfig, MovingBody, Softness};
@@ -225,15 +225,19 @@ impl ContactConstraint {
 /// either, which keeps the iteration stable in any sliding direction. The mobilities along any
 /// three orthogonal directions add up to tr M⁻¹ + r² tr I⁻¹ − r·I⁻¹r.
 fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f32; 4] {
+    let normal = Vec3A::from(contact.normal);
     let of = |body: &MovingBody, lever: Vec3| {
         if body.asleep {
             return [0.0, 0.0];
         }
-        let along = body.mobility(lever, contact.normal);
-        let inertia = &body.inverse_inertia;
+        let lever = Vec3A::from(lever);
+        let inverse_mass = Vec3A::from(body.inverse_mass);
+        let inertia = Mat3A::from(body.inverse_inertia);
+        let torque = lever.cross(normal);
+        let along = normal.dot(inverse_mass * normal) + torque.dot(inertia * torque);
         let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
-        let angular = lever.length_squared() * trace - lever.dot(*inertia * lever);
-        let total = body.inverse_mass.element_sum() + angular;
+        let angular = lever.length_squared() * trace - lever.dot(inertia * lever);
+        let total = inverse_mass.element_sum() + angular;
         [along, (total - along).max(0.0)]
     };
     let [normal_a, tangent_a] = of(a, contact.lever_a);

@@ -73,8 +73,12 @@ pub(super) fn for_each_group<T, G, F>(
     F: Fn(&mut G, &mut [T]) + Sync,
 {
     if groups.len() > GROUPS_PER_TASK {
-        let (left, right) = groups.split_at_mut(groups.len() / 2);
-        let cut = range(&right[0]).start - range(&left[0]).start;
+        // Halves with as many items each take equally long, so threads do not take over groups from
+        // each other, whose data would have to move between their caches.
+        let first = range(&groups[0]).start;
+        let half = groups.partition_point(|group| range(group).start < first + items.len() / 2);
+        let (left, right) = groups.split_at_mut(half.clamp(1, groups.len() - 1));
+        let cut = range(&right[0]).start - first;
         let (left_items, right_items) = items.split_at_mut(cut);
         rayon::join(
             || for_each_group(left_items, left, range, work),

@@ -57,10 +57,7 @@ impl ReducedPairs {
         let mut buckets = [Bucket::EMPTY; MAX_CONTACTS_PER_PAIR];
         for (&pair, &gap) in pairs.iter().zip(gaps) {
             let bucket = &mut buckets[bucket_of(pair)];
-            *bucket = (*bucket).min(Bucket {
-                gap: to_sortable(gap),
-                pair,
-            });
+            *bucket = (*bucket).min(Bucket::new(pair, gap));
         }
         let joined = if pairs.len() <= MAX_PAIRS_IN_ALL_BUCKETS as usize {
             1
@@ -71,7 +68,7 @@ impl ReducedPairs {
         };
         for buckets in buckets.chunks(joined) {
             if let Some(deepest) = buckets.iter().min().filter(|one| **one != Bucket::EMPTY) {
-                kept.pairs[kept.len] = deepest.pair;
+                kept.pairs[kept.len] = deepest.pair();
                 kept.len += 1;
             }
         }
@@ -83,23 +80,23 @@ impl ReducedPairs {
     }
 }
 
-/// The deepest pair of a bucket.
+/// The deepest pair of a bucket, as one integer: its gap as [`to_sortable`], then its spheres. Deeper
+/// pairs are smaller, and two are compared without branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Bucket {
-    /// Its gap, as [`to_sortable`].
-    gap: u32,
-    pair: Pair,
-}
+struct Bucket(u128);
 
 impl Bucket {
     /// A bucket without a pair.
-    const EMPTY: Self = Self {
-        gap: u32::MAX,
-        pair: Pair {
-            a: u32::MAX,
-            b: u32::MAX,
-        },
-    };
+    const EMPTY: Self = Self(u128::MAX);
+
+    #[inline]
+    fn new(pair: Pair, gap: f32) -> Self {
+        Self(u128::from(to_sortable(gap)) << 64 | u128::from(pair.key()))
+    }
+
+    fn pair(self) -> Pair {
+        Pair::from_key(self.0 as u64)
+    }
 }
 
 /// The bucket of a pair, by its first sphere.

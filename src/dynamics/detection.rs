@@ -208,6 +208,7 @@ impl Detection {
         let sink = FoundPairsSink {
             parts: &mut self.parts,
             keep_unmoved: true,
+            with_centers: false,
             clear: PairGroups::clear,
             receive: |groups: &mut PairGroups, found: &FoundPairs<'_>| {
                 groups.push([found.a, found.b], found.pairs, found.gaps);

@@ -17,6 +17,10 @@ use super::{BodyIndex, ContactConstraint, Impulse, MovingBody};
 
 const BODIES_PER_TASK: usize = 128;
 
+/// Groups of similar length are packed together within blocks of this many: threads then mostly
+/// iterate on the contacts that they have prepared, which are in their caches.
+const GROUPS_PER_BLOCK: usize = 256;
+
 /// Where a group is in the batches: [`LANES`] times the batch, plus the lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LaneIndex(u32);
@@ -78,7 +82,7 @@ pub(super) struct JacobiIteration {
     side_starts: Vec<u32>,
     /// The sides of each body, by ascending group.
     sides: Vec<Side>,
-    /// Active groups, sorted by the number of their contacts.
+    /// Active groups, sorted by the number of their contacts within each block.
     order: Vec<u32>,
     batches: Vec<Batch>,
     constraints: Vec<WideConstraint>,
@@ -123,27 +127,35 @@ impl JacobiIteration {
         self.list_sides(groups, bodies);
     }
 
-    /// Counting sort of the active groups by their number of active contacts.
+    /// Sorts the active groups of each block by their number of active contacts.
     fn sort(&mut self, groups: &[ContactGroup]) {
         // External groups may be longer; all of those share the last bin.
         let length = |group: &ContactGroup| (group.active as usize).min(MAX_CONTACTS_PER_PAIR + 1);
-        let mut next = [0; MAX_CONTACTS_PER_PAIR + 2];
-        for group in groups {
-            next[length(group)] += 1;
-        }
-        // Inactive groups are left out.
-        next[0] = 0;
-        let mut sum = 0;
-        for count in &mut next {
-            sum += std::mem::replace(count, sum);
-        }
         self.order.clear();
-        self.order.resize(sum, 0);
-        let active = groups.iter().zip(0..).filter(|(group, _)| group.active > 0);
-        for (group, index) in active {
-            let next = &mut next[length(group)];
-            self.order[*next] = index;
-            *next += 1;
+        for (block, first) in groups
+            .chunks(GROUPS_PER_BLOCK)
+            .zip((0..).step_by(GROUPS_PER_BLOCK))
+        {
+            let mut next = [0; MAX_CONTACTS_PER_PAIR + 2];
+            for group in block {
+                next[length(group)] += 1;
+            }
+            // Inactive groups are left out.
+            next[0] = 0;
+            let mut sum = self.order.len();
+            for count in &mut next {
+                sum += std::mem::replace(count, sum);
+            }
+            self.order.resize(sum, 0);
+            let active = block
+                .iter()
+                .zip(first..)
+                .filter(|(group, _)| group.active > 0);
+            for (group, index) in active {
+                let next = &mut next[length(group)];
+                self.order[*next] = index;
+                *next += 1;
+            }
         }
     }
 

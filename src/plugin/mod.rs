@@ -118,6 +118,7 @@ mod acceleration_bound;
 mod assets;
 mod backend;
 mod brownian_motion;
+mod collision_types;
 mod collisions;
 mod compartment;
 mod compartment_springs;

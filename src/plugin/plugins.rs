@@ -258,6 +258,7 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
                 .before(on_add_entity_with_parent),
             (
                 molecule_world::apply_contact_model,
+                collision_types::apply_collision_types,
                 contact_systems::collect_members,
                 backend::choose_device,
                 backend::assign_backends,

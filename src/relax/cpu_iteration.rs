@@ -114,6 +114,7 @@ impl Relaxer {
                 let sink = FoundPairsSink {
                     parts,
                     keep_unmoved,
+                    with_centers: true,
                     clear: PartSums::clear,
                     receive: |part: &mut PartSums, found: &FoundPairs<'_>| {
                         part.add(found, &response);

@@ -42,6 +42,7 @@
 mod auto_grid;
 pub mod boxes;
 mod brute_force;
+mod content_id;
 mod error;
 mod hash_grid;
 pub(crate) mod hierarchical_grid;

@@ -1,9 +1,8 @@
 //! Pairs of spheres or boxes, and the buffer that searches write them to.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use rayon::prelude::*;
 
+use super::content_id::ContentId;
 use crate::spheres::SphereSet;
 
 /// Two overlapping spheres or boxes, by index; `a < b`.
@@ -72,19 +71,7 @@ pub struct PairBuffer {
     /// Gaps of the pairs (nm), as many lists; empty if they were not requested.
     gaps: Vec<Vec<f32>>,
     /// The search result that the lists hold unchanged, if it is known.
-    result: Option<ResultId>,
-}
-
-/// Identifies the result of a search, so that the search can tell whether a buffer still holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ResultId(u64);
-
-impl ResultId {
-    /// One that no other result has.
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
+    result: Option<ContentId>,
 }
 
 impl PairBuffer {
@@ -194,12 +181,12 @@ impl PairBuffer {
     }
 
     /// Marks the content as this result. Every change of the buffer removes the mark.
-    pub(crate) fn set_result(&mut self, result: ResultId) {
+    pub(crate) fn set_result(&mut self, result: ContentId) {
         self.result = Some(result);
     }
 
     /// Whether the content is this result.
-    pub(crate) fn holds(&self, result: ResultId) -> bool {
+    pub(crate) fn holds(&self, result: ContentId) -> bool {
         self.result == Some(result)
     }
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::cell_search::{CellSearch, few};
 use super::pair_sort::{PairSort, reserve, slab_size};
 use super::{BoxSearch, BoxSet, MAX_COORDINATE_NM};
-use crate::search::pair_buffer::ResultId;
+use crate::search::content_id::ContentId;
 use crate::search::uniform_grid::simd::Instructions;
 use crate::search::{GridCell, PairBuffer, SearchError, SearchTimes};
 
@@ -44,7 +44,8 @@ const MAX_ADDED: f32 = 0.25;
 /// # Memory
 ///
 /// The grid remembers the boxes of the last call. If none has changed, its result stands, and
-/// nothing is written if the buffer still holds it. Otherwise, where boxes move slowly, they are
+/// nothing is written if the buffer still holds it; if the set has not been touched, that costs
+/// nothing. Otherwise, where boxes move slowly, they are
 /// searched with a *skin* around each. The pairs that are found that way are candidates for as long
 /// as all boxes stay within their skins, and only they are compared. The few boxes that leave
 /// their skins first get new ones, and are compared with all others.
@@ -78,9 +79,10 @@ pub struct BoxGrid {
     found: PairBuffer,
     is_forgetful: bool,
     /// The result of the last call; none if nothing is remembered.
-    result: Option<ResultId>,
-    /// The boxes of the last call.
+    result: Option<ContentId>,
+    /// The boxes of the last call, and their id.
     last: BoxSet,
+    last_content: Option<ContentId>,
     /// Width of the skin, nm; none if there are no candidates.
     skin: Option<f32>,
     /// The boxes with their skins.
@@ -140,12 +142,15 @@ impl BoxGrid {
         if self.is_forgetful {
             return self.search.find(boxes, pairs);
         }
-        let is_comparable = self.result.is_some() && self.last.owner == boxes.owner;
-        let is_same = is_comparable && is_same(&self.last, boxes);
+        let is_known = boxes.content.is_some() && boxes.content == self.last_content;
+        let is_comparable = self.result.is_some() && (is_known || self.last.owner == boxes.owner);
+        let is_same = is_comparable && (is_known || is_same(&self.last, boxes));
+        self.last_content = None;
         if let Some(result) = self.result
             && is_same
             && pairs.holds(result)
         {
+            self.last_content = boxes.content;
             return Ok(Instant::now());
         }
         let keep = is_comparable && self.skin.is_some() && (is_same || self.renew_strays(boxes));
@@ -176,9 +181,10 @@ impl BoxGrid {
         if !is_same {
             self.last.copy_from(boxes);
         }
-        let result = ResultId::new();
+        let result = ContentId::new();
         pairs.set_result(result);
         self.result = Some(result);
+        self.last_content = boxes.content;
         Ok(known)
     }
 

@@ -6,6 +6,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::search::content_id::ContentId;
 use crate::spheres::{CHUNK, SphereSet};
 
 /// Minimum number of boxes that one task computes.
@@ -41,13 +42,21 @@ pub enum BoxError {
 /// Axis-aligned world-space boxes as arrays: two corners (nm) and an owner.
 ///
 /// Accessors panic if an index is out of range.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct BoxSet {
     /// Smallest coordinates along x, y and z.
     pub(crate) low: [Vec<f32>; 3],
     /// Largest coordinates along x, y and z.
     pub(crate) high: [Vec<f32>; 3],
     pub(crate) owner: Vec<u32>,
+    /// Identifies the boxes; none if they have changed one by one.
+    pub(super) content: Option<ContentId>,
+}
+
+impl PartialEq for BoxSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.low == other.low && self.high == other.high && self.owner == other.owner
+    }
 }
 
 impl BoxSet {
@@ -75,6 +84,7 @@ impl BoxSet {
             axis.clear();
         }
         self.owner.clear();
+        self.content = None;
     }
 
     /// Adds the box from `low` to `high`, nm.
@@ -95,6 +105,7 @@ impl BoxSet {
             self.high[k].push(high[k]);
         }
         self.owner.push(owner);
+        self.content = None;
         Ok(())
     }
 
@@ -249,11 +260,12 @@ impl BoxSet {
         is_valid(self.low(index), self.high(index))
     }
 
-    /// Clears the set if a box is invalid.
+    /// Ends a replacement of all boxes: clears the set if one is invalid.
     fn check(&mut self) -> Result<(), BoxError> {
         let checked = self.extent();
-        if checked.is_err() {
-            self.clear();
+        match checked {
+            Ok(_) => self.content = Some(ContentId::new()),
+            Err(_) => self.clear(),
         }
         checked.map(|_| ())
     }

@@ -3,7 +3,10 @@
 use glam::{Mat3, Vec3};
 
 use super::keep_headroom;
-use super::rigid_spheres::{BLOCK, CLUSTER, Cluster, ClusterBounds, RigidSpheres};
+use super::rigid_spheres::{BoundsBlock, Cluster, ClusterBounds, RigidSpheres};
+#[cfg(target_arch = "x86_64")]
+use super::wide::{Avx2, Avx512};
+use super::wide::{LANES, Scalar, Wide, WidePoints};
 use crate::search::Pair;
 use crate::search::uniform_grid::simd::Instructions;
 
@@ -39,12 +42,15 @@ pub(super) struct PlacedPair<'a> {
     pub margin: f32,
     /// Bound on the difference between distances in the world and in the frame of the first, nm.
     pub rounding: f32,
+    /// Whether the centers of what is found are listed.
+    pub with_centers: bool,
 }
 
 /// What comparing two molecules has found, and buffers.
 #[derive(Default)]
 pub(super) struct Comparison {
-    /// The pairs of spheres within the margin, their gaps (nm) and their centers in the world.
+    /// The pairs of spheres within the margin, their gaps (nm) and, if requested, their centers in
+    /// the world.
     pub pairs: Vec<Pair>,
     pub gaps: Vec<f32>,
     pub centers: Vec<[Vec3; 2]>,
@@ -58,22 +64,38 @@ pub(super) struct Comparison {
     comparison: u32,
 }
 
-/// Some clusters, and their indices.
+/// Some clusters: their indices, and the spheres that enclose them.
 #[derive(Default)]
 struct NearClusters {
     bounds: ClusterBounds,
     index: Vec<u32>,
+    len: usize,
 }
 
 impl NearClusters {
-    fn clear(&mut self) {
-        self.bounds.clear();
-        self.index.clear();
+    /// Removes all, and makes space for `len`.
+    #[inline(always)]
+    fn begin(&mut self, len: usize) {
+        if self.index.len() < len {
+            self.bounds.resize(len);
+            self.index.resize(len, 0);
+        }
+        self.len = 0;
     }
 
+    #[inline(always)]
     fn push(&mut self, index: u32, center: Vec3, radius: f32) {
-        self.bounds.push(center, radius);
-        self.index.push(index);
+        self.bounds.set(self.len, center, radius);
+        self.index[self.len] = index;
+        self.len += 1;
+    }
+
+    /// Pads to full vectors.
+    #[inline(always)]
+    fn pad(&mut self) {
+        for k in self.len..self.len.next_multiple_of(LANES) {
+            self.bounds.set_unused(k);
+        }
     }
 }
 
@@ -103,7 +125,7 @@ impl Comparison {
             self.comparison = 1;
         }
         if self.placed_a.len() < pair.a.clusters.len() {
-            let unplaced = (0, [[0.0; CLUSTER]; 3]);
+            let unplaced = (0, PlacedCenters([[0.0; LANES]; 3]));
             self.placed_a.resize(pair.a.clusters.len(), unplaced);
         }
     }
@@ -119,10 +141,11 @@ impl Comparison {
         match instructions {
             // SAFETY: these instructions are only selected where they were detected.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 | Instructions::Avx512 => unsafe {
-                self.compare_avx2(pair, clusters);
-            },
-            Instructions::Scalar => self.compare_with(pair, clusters),
+            Instructions::Avx512 => unsafe { self.compare_avx512(pair, clusters) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { self.compare_avx2(pair, clusters) },
+            Instructions::Scalar => self.compare_with::<Scalar>(pair, clusters),
         }
     }
 
@@ -142,10 +165,11 @@ impl Comparison {
         match instructions {
             // SAFETY: these instructions are only selected where they were detected.
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 | Instructions::Avx512 => unsafe {
-                self.compare_all_avx2(pair, skin, clusters)
-            },
-            Instructions::Scalar => self.compare_all_with(pair, skin, clusters),
+            Instructions::Avx512 => unsafe { self.compare_all_avx512(pair, skin, clusters) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => unsafe { self.compare_all_avx2(pair, skin, clusters) },
+            Instructions::Scalar => self.compare_all_with::<Scalar>(pair, skin, clusters),
         }
     }
 
@@ -154,7 +178,7 @@ impl Comparison {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     unsafe fn compare_avx2(&mut self, pair: &PlacedPair<'_>, clusters: &[ClusterPair]) {
-        self.compare_with(pair, clusters);
+        self.compare_with::<Avx2>(pair, clusters);
     }
 
     /// # Safety
@@ -167,59 +191,80 @@ impl Comparison {
         skin: f32,
         clusters: &mut Vec<ClusterPair>,
     ) -> Option<f32> {
-        self.compare_all_with(pair, skin, clusters)
+        self.compare_all_with::<Avx2>(pair, skin, clusters)
+    }
+
+    /// # Safety
+    /// The CPU has AVX-512F, AVX2, BMI1 and POPCNT.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
+    unsafe fn compare_avx512(&mut self, pair: &PlacedPair<'_>, clusters: &[ClusterPair]) {
+        self.compare_with::<Avx512>(pair, clusters);
+    }
+
+    /// # Safety
+    /// The CPU has AVX-512F, AVX2, BMI1 and POPCNT.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
+    unsafe fn compare_all_avx512(
+        &mut self,
+        pair: &PlacedPair<'_>,
+        skin: f32,
+        clusters: &mut Vec<ClusterPair>,
+    ) -> Option<f32> {
+        self.compare_all_with::<Avx512>(pair, skin, clusters)
     }
 
     #[inline(always)]
-    fn compare_with(&mut self, pair: &PlacedPair<'_>, clusters: &[ClusterPair]) {
+    fn compare_with<W: Wide>(&mut self, pair: &PlacedPair<'_>, clusters: &[ClusterPair]) {
         let reach = pair.margin + pair.rounding;
-        let mut placed: Option<PlacedCluster<'_>> = None;
-        for &ClusterPair { a, b } in clusters {
-            let other = match placed {
-                Some(placed) if placed.index == b => placed,
-                _ => PlacedCluster::new(pair, b),
-            };
-            self.compare_clusters(pair, a, &other, reach);
-            placed = Some(other);
+        for same_b in clusters.chunk_by(|one, other| one.b == other.b) {
+            let other = PlacedCluster::new::<W>(pair, same_b[0].b);
+            for &ClusterPair { a, .. } in same_b {
+                self.compare_clusters::<W>(pair, a, &other, reach);
+            }
         }
     }
 
     #[inline(always)]
-    fn compare_all_with(
+    fn compare_all_with<W: Wide>(
         &mut self,
         pair: &PlacedPair<'_>,
         skin: f32,
         clusters: &mut Vec<ClusterPair>,
     ) -> Option<f32> {
         let reach = pair.margin + pair.rounding + skin;
-        self.list_near(pair, reach + MAX_GAP_NM);
+        self.list_near::<W>(pair, reach + MAX_GAP_NM);
         let near_a = std::mem::take(&mut self.near_a);
         let near_b = std::mem::take(&mut self.near_b);
         // Smallest excess of a squared distance over the squared reach of two clusters, nm².
-        let mut smallest = f32::INFINITY;
-        for (k, &b) in near_b.index.iter().enumerate() {
-            let center = near_b.bounds.center(k);
-            let limit = near_b.bounds.radius[k] + reach;
+        let mut smallest = W::splat(f32::INFINITY);
+        let blocks = &near_a.bounds.blocks[..near_a.len.div_ceil(LANES)];
+        for (k, &b) in near_b.index[..near_b.len].iter().enumerate() {
+            let (center, radius) = near_b.bounds.get(k);
+            let limit = W::splat(radius + reach);
             let mut placed: Option<PlacedCluster<'_>> = None;
-            for first in (0..near_a.bounds.x.len()).step_by(BLOCK) {
-                let excess = excess_to(&near_a.bounds, first, center, limit);
-                let mut mask = negative(&excess);
-                smallest = smallest.min(minimum(&excess));
-                while mask != 0 {
-                    let a = near_a.index[first + mask.trailing_zeros() as usize];
-                    mask &= mask - 1;
-                    let other = match placed {
-                        Some(placed) => placed,
-                        None => PlacedCluster::new(pair, b),
-                    };
-                    if self.compare_clusters(pair, a, &other, reach) {
+            for (block, first) in blocks.iter().zip((0..).step_by(LANES)) {
+                let (centers, radii) = block.load::<W>();
+                let limit = radii.add(limit);
+                let squared = centers.squared_distances(center.to_array());
+                let limit = limit.mul(limit);
+                smallest = smallest.min(squared.sub(limit));
+                let mut near = squared.below(limit);
+                while near != 0 {
+                    let a = near_a.index[first + near.trailing_zeros() as usize];
+                    near &= near - 1;
+                    let other = placed.get_or_insert_with(|| PlacedCluster::new::<W>(pair, b));
+                    if self.compare_clusters::<W>(pair, a, other, reach) {
                         clusters.push(ClusterPair { a, b });
                     }
-                    placed = Some(other);
                 }
             }
         }
         (self.near_a, self.near_b) = (near_a, near_b);
+        let mut lanes = [0.0; LANES];
+        smallest.store(&mut lanes);
+        let smallest = lanes.into_iter().fold(f32::INFINITY, f32::min);
         // √(L² + e) − L decreases with L, so the largest reach bounds the gap from below.
         let longest = pair.a.bounds.largest_radius + pair.b.bounds.largest_radius + reach;
         let gap = (longest * longest + smallest).sqrt() - longest;
@@ -228,42 +273,41 @@ impl Comparison {
 
     /// Lists the clusters of both molecules within `horizon`, nm, of the other molecule.
     #[inline(always)]
-    fn list_near(&mut self, pair: &PlacedPair<'_>, horizon: f32) {
+    fn list_near<W: Wide>(&mut self, pair: &PlacedPair<'_>, horizon: f32) {
         let PlacedPair { a, b, relative, .. } = pair;
-        self.near_a.clear();
-        let limit = b.bounding_radius() + horizon;
-        for first in (0..a.bounds.x.len()).step_by(BLOCK) {
-            let mut near = negative(&excess_to(&a.bounds, first, relative.position, limit));
+        self.near_a.begin(a.clusters.len());
+        let limit = W::splat(b.bounding_radius() + horizon);
+        for (block, first) in a.bounds.blocks.iter().zip((0..).step_by(LANES)) {
+            let (centers, radii) = block.load::<W>();
+            let limit = radii.add(limit);
+            let squared = centers.squared_distances(relative.position.to_array());
+            let mut near = squared.below(limit.mul(limit));
             while near != 0 {
-                let at = first + near.trailing_zeros() as usize;
+                let k = near.trailing_zeros() as usize;
                 near &= near - 1;
                 self.near_a
-                    .push(at as u32, a.bounds.center(at), a.bounds.radius[at]);
+                    .push((first + k) as u32, block.center(k), block.radius[k]);
             }
         }
-        self.near_a.bounds.pad();
-        self.near_b.clear();
-        let limit = a.bounding_radius() + horizon;
-        for first in (0..b.bounds.x.len()).step_by(BLOCK) {
-            let block = |values: &[f32]| -> [f32; BLOCK] {
-                let mut block = [0.0; BLOCK];
-                block.copy_from_slice(&values[first..first + BLOCK]);
-                block
-            };
-            let centers = [block(&b.bounds.x), block(&b.bounds.y), block(&b.bounds.z)];
-            let [x, y, z] = relative.transform(&centers);
-            let radius = block(&b.bounds.radius);
-            let mut excess = [0.0_f32; BLOCK];
-            for (k, excess) in excess.iter_mut().enumerate() {
-                let limit = radius[k] + limit;
-                *excess = x[k] * x[k] + y[k] * y[k] + z[k] * z[k] - limit * limit;
+        self.near_a.pad();
+        self.near_b.begin(b.clusters.len());
+        let limit = W::splat(a.bounding_radius() + horizon);
+        for (block, first) in b.bounds.blocks.iter().zip((0..).step_by(LANES)) {
+            let (centers, radii) = block.load::<W>();
+            let centers = relative.transform(centers);
+            let limit = radii.add(limit);
+            let squared = centers.squared_distances([0.0; 3]);
+            let mut near = squared.below(limit.mul(limit));
+            if near == 0 {
+                continue;
             }
-            let mut near = negative(&excess);
+            let [x, y, z] = centers.store();
             while near != 0 {
                 let k = near.trailing_zeros() as usize;
                 near &= near - 1;
                 let center = Vec3::new(x[k], y[k], z[k]);
-                self.near_b.push((first + k) as u32, center, radius[k]);
+                self.near_b
+                    .push((first + k) as u32, center, block.radius[k]);
             }
         }
     }
@@ -271,7 +315,7 @@ impl Comparison {
     /// Compares cluster `own` of the first molecule with one of the second; returns whether any of
     /// their spheres are within `reach`, nm, in the frame of the first.
     #[inline(always)]
-    fn compare_clusters(
+    fn compare_clusters<W: Wide>(
         &mut self,
         pair: &PlacedPair<'_>,
         own: u32,
@@ -280,32 +324,25 @@ impl Comparison {
     ) -> bool {
         let at = own as usize;
         let cluster = &pair.a.clusters[at];
-        let [x, y, z] = &other.centers;
+        let [x, y, z] = &other.centers.0;
         // Spheres of the other cluster near the sphere around this one.
-        let (center, radius) = (pair.a.bounds.center(at), pair.a.bounds.radius[at]);
-        let mut excess = [0.0_f32; CLUSTER];
-        for (k, excess) in excess.iter_mut().enumerate() {
-            let (dx, dy, dz) = (x[k] - center.x, y[k] - center.y, z[k] - center.z);
-            let limit = radius + (other.cluster.radius[k] + reach);
-            *excess = dx * dx + dy * dy + dz * dz - limit * limit;
-        }
-        let mut near = negative(&excess);
+        let limit = W::load(&other.cluster.radius).add(W::splat(reach));
+        let (center, radius) = pair.a.bounds.get(at);
+        let limit = limit.add(W::splat(radius));
+        let squared = WidePoints::<W>::load([x, y, z]).squared_distances(center.to_array());
+        let mut near = squared.below(limit.mul(limit));
         self.compared += u64::from(near.count_ones() * cluster.len);
+        let centers = cluster.centers::<W>();
+        let radii = W::load(&cluster.radius).add(W::splat(reach));
         let mut any = false;
         while near != 0 {
             let lane = near.trailing_zeros() as usize;
             near &= near - 1;
-            let (x, y, z) = (x[lane], y[lane], z[lane]);
-            let radius = other.cluster.radius[lane] + reach;
-            let mut excess = [0.0_f32; CLUSTER];
-            for (k, excess) in excess.iter_mut().enumerate() {
-                let (dx, dy, dz) = (cluster.x[k] - x, cluster.y[k] - y, cluster.z[k] - z);
-                let limit = cluster.radius[k] + radius;
-                *excess = dx * dx + dy * dy + dz * dz - limit * limit;
-            }
-            if negative(&excess) != 0 {
+            let limit = radii.add(W::splat(other.cluster.radius[lane]));
+            let squared = centers.squared_distances([x[lane], y[lane], z[lane]]);
+            if squared.below(limit.mul(limit)) != 0 {
                 any = true;
-                self.find_exactly(pair, own, other, lane);
+                self.find_exactly::<W>(pair, own, other, lane);
             }
         }
         any
@@ -314,7 +351,7 @@ impl Comparison {
     /// Finds the spheres of a cluster of the first molecule within the margin of one sphere of the
     /// other: by the same expressions as a grid over all spheres in the world.
     #[inline(always)]
-    fn find_exactly(
+    fn find_exactly<W: Wide>(
         &mut self,
         pair: &PlacedPair<'_>,
         own: u32,
@@ -324,76 +361,80 @@ impl Comparison {
         let cluster = &pair.a.clusters[own as usize];
         let placed = &mut self.placed_a[own as usize];
         if placed.0 != self.comparison {
-            let centers = [cluster.x, cluster.y, cluster.z];
-            *placed = (self.comparison, pair.world[0].transform(&centers));
+            let centers = pair.world[0].transform(cluster.centers::<W>());
+            *placed = (self.comparison, PlacedCenters(centers.store()));
         }
-        let [x, y, z] = &placed.1;
+        let [x, y, z] = &placed.1.0;
         let center = pair.world[1].transform_point(other.cluster, lane);
-        let radius = other.cluster.radius[lane];
-        let mut excess = [0.0_f32; CLUSTER];
-        let mut gaps = [0.0_f32; CLUSTER];
-        for k in 0..CLUSTER {
-            let (dx, dy, dz) = (x[k] - center.x, y[k] - center.y, z[k] - center.z);
-            let squared = dx * dx + dy * dy + dz * dz;
-            let radii = cluster.radius[k] + radius;
-            let reach = radii + pair.margin;
-            excess[k] = squared - reach * reach;
-            gaps[k] = squared.sqrt() - radii;
+        let squared = WidePoints::<W>::load([x, y, z]).squared_distances(center.to_array());
+        let radii = W::load(&cluster.radius).add(W::splat(other.cluster.radius[lane]));
+        let reach = radii.add(W::splat(pair.margin));
+        let mut hit = squared.below(reach.mul(reach));
+        if hit == 0 {
+            return;
         }
-        let mut hit = negative(&excess);
-        let b = pair.first_sphere[1] + other.cluster.index[lane];
-        while hit != 0 {
+        let spheres = [
+            pair.first_sphere[0],
+            pair.first_sphere[1] + other.cluster.index[lane],
+        ];
+        let gaps = squared.sqrt().sub(radii);
+        gaps.append_pairs(
+            hit,
+            spheres,
+            &cluster.index,
+            &mut self.pairs,
+            &mut self.gaps,
+        );
+        while pair.with_centers && hit != 0 {
             let k = hit.trailing_zeros() as usize;
             hit &= hit - 1;
-            let a = pair.first_sphere[0] + cluster.index[k];
-            self.pairs.push(Pair { a, b });
-            self.gaps.push(gaps[k]);
             self.centers.push([Vec3::new(x[k], y[k], z[k]), center]);
         }
     }
 }
 
-/// Centers of the spheres of a cluster, by axis.
-type PlacedCenters = [[f32; CLUSTER]; 3];
+/// Centers of the spheres of a cluster, by axis. Aligned, since vectors that cross cache lines are
+/// slow.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct PlacedCenters([[f32; LANES]; 3]);
 
 /// A cluster of the second molecule in the frame of the first.
-#[derive(Clone, Copy)]
 struct PlacedCluster<'a> {
-    index: u32,
     cluster: &'a Cluster,
     centers: PlacedCenters,
 }
 
 impl<'a> PlacedCluster<'a> {
     #[inline(always)]
-    fn new(pair: &PlacedPair<'a>, index: u32) -> Self {
+    fn new<W: Wide>(pair: &PlacedPair<'a>, index: u32) -> Self {
         let cluster = &pair.b.clusters[index as usize];
-        let centers = [cluster.x, cluster.y, cluster.z];
+        let centers = pair.relative.transform(cluster.centers::<W>());
         Self {
-            index,
             cluster,
-            centers: pair.relative.transform(&centers),
+            centers: PlacedCenters(centers.store()),
         }
     }
 }
 
 impl Frame {
-    /// Points, by axis: the same expressions as a product with the matrix, plus the position.
+    /// Points: the same expressions as a product with the matrix, plus the position.
     #[inline(always)]
-    fn transform<const N: usize>(&self, [x, y, z]: &[[f32; N]; 3]) -> [[f32; N]; 3] {
+    fn transform<W: Wide>(&self, points: WidePoints<W>) -> WidePoints<W> {
         let Mat3 {
             x_axis: i,
             y_axis: j,
             z_axis: k,
         } = self.rotation;
-        let mut placed = [[0.0; N]; 3];
-        let rows = [(i.x, j.x, k.x), (i.y, j.y, k.y), (i.z, j.z, k.z)];
-        for ((target, row), shift) in placed.iter_mut().zip(rows).zip(self.position.to_array()) {
-            for (at, target) in target.iter_mut().enumerate() {
-                *target = row.0 * x[at] + row.1 * y[at] + row.2 * z[at] + shift;
-            }
+        let row = |[x, y, z]: [f32; 3], shift: f32| {
+            let sum = W::splat(x).mul(points.x).add(W::splat(y).mul(points.y));
+            sum.add(W::splat(z).mul(points.z)).add(W::splat(shift))
+        };
+        WidePoints {
+            x: row([i.x, j.x, k.x], self.position.x),
+            y: row([i.y, j.y, k.y], self.position.y),
+            z: row([i.z, j.z, k.z], self.position.z),
         }
-        placed
     }
 
     /// One sphere of a cluster.
@@ -404,60 +445,18 @@ impl Frame {
     }
 }
 
-/// Squared distances of `center` from the spheres from `first` on, minus the squares of their radii
-/// plus `limit`, nm²: negative if closer than that.
-#[inline(always)]
-fn excess_to(spheres: &ClusterBounds, first: usize, center: Vec3, limit: f32) -> [f32; BLOCK] {
-    let end = first + BLOCK;
-    let (x, y, z) = (
-        &spheres.x[first..end],
-        &spheres.y[first..end],
-        &spheres.z[first..end],
-    );
-    let radius = &spheres.radius[first..end];
-    let mut excess = [0.0_f32; BLOCK];
-    for (k, excess) in excess.iter_mut().enumerate() {
-        let (dx, dy, dz) = (x[k] - center.x, y[k] - center.y, z[k] - center.z);
-        let limit = radius[k] + limit;
-        *excess = dx * dx + dy * dy + dz * dz - limit * limit;
+impl Cluster {
+    #[inline(always)]
+    fn centers<W: Wide>(&self) -> WidePoints<W> {
+        WidePoints::load([&self.x, &self.y, &self.z])
     }
-    excess
 }
 
-#[inline(always)]
-fn minimum<const N: usize>(values: &[f32; N]) -> f32 {
-    let mut least = *values;
-    let mut len = N;
-    while len > 1 {
-        len /= 2;
-        for k in 0..len {
-            let (one, other) = (least[k], least[k + len]);
-            least[k] = if one < other { one } else { other };
-        }
-    }
-    least[0]
-}
-
-/// The lanes with a negative number, as bits.
-#[inline(always)]
-fn negative<const N: usize>(values: &[f32; N]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_mm_loadu_ps, _mm_movemask_ps};
-        const { assert!(N.is_multiple_of(4) && N <= 32) };
-        let mut mask = 0;
-        for first in (0..N).step_by(4) {
-            // SAFETY: every x86-64 CPU has SSE, and four numbers follow.
-            let lanes = unsafe { _mm_movemask_ps(_mm_loadu_ps(values.as_ptr().add(first))) };
-            mask |= (lanes as u32) << first;
-        }
-        mask
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let lanes = values.iter().zip(0..);
-        lanes.fold(0, |mask, (value, lane)| {
-            mask | u32::from(value.is_sign_negative()) << lane
-        })
+impl BoundsBlock {
+    /// Centers and radii.
+    #[inline(always)]
+    fn load<W: Wide>(&self) -> (WidePoints<W>, W) {
+        let centers = WidePoints::load([&self.x, &self.y, &self.z]);
+        (centers, W::load(&self.radius))
     }
 }

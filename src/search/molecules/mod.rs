@@ -27,6 +27,7 @@
 mod cluster_compare;
 mod pairs_by_molecules;
 mod rigid_spheres;
+mod wide;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -167,7 +168,7 @@ pub struct FoundPairs<'a> {
     pub pairs: &'a [Pair],
     /// Their gaps, nm; negative where the spheres overlap.
     pub gaps: &'a [f32],
-    /// The centers of both spheres in the world, nm.
+    /// The centers of both spheres in the world, nm; empty if not requested.
     pub centers: &'a [[Vec3; 2]],
 }
 
@@ -179,6 +180,8 @@ pub struct FoundPairsSink<'a, S, C, R> {
     /// Whether a part whose molecules and their neighbors have not moved since the last search may
     /// stay as it is. The other parts are cleared.
     pub keep_unmoved: bool,
+    /// Whether the parts need the centers of the spheres.
+    pub with_centers: bool,
     /// Removes what a part has received.
     pub clear: C,
     /// Adds the pairs of two molecules to a part. They come sorted by `a`, then `b`.
@@ -377,6 +380,7 @@ impl MoleculeSearch {
         let sink = FoundPairsSink {
             parts: &mut lists,
             keep_unmoved: false,
+            with_centers: false,
             clear: Vec::clear,
             receive: |list: &mut Vec<Pair>, found: &FoundPairs<'_>| {
                 list.extend_from_slice(found.pairs);
@@ -430,6 +434,7 @@ impl MoleculeSearch {
         let FoundPairsSink {
             parts,
             keep_unmoved,
+            with_centers,
             clear,
             receive,
         } = sink;
@@ -449,6 +454,7 @@ impl MoleculeSearch {
             first_sphere: &self.first_sphere,
             placed: &self.placed,
             margin,
+            with_centers,
             instructions: self.instructions,
             compared: AtomicU64::new(0),
         };
@@ -688,6 +694,18 @@ impl Neighbors {
             (center + low - wider, center + high + wider)
         })?;
         self.grid.find_box_pairs(&self.boxes, &mut self.pairs)?;
+        // Boxes overlap at their corners, where molecules are rarely.
+        self.pairs.retain(|pair| {
+            let [a, b] = [pair.a, pair.b].map(|index| index as usize);
+            let reach = |index: usize| {
+                let placed: &PlacedMolecule = &placed[index];
+                molecules[index].bounding_radius() + placed.skin + placed.rounding
+            };
+            let [from, to] = [a, b].map(|index| placed[index].pose.position);
+            let limit = reach(a) + reach(b) + margin;
+            // Rounding must not exclude a pair.
+            from.distance_squared(to) <= limit * limit * (1.0 + 8.0 * f32::EPSILON)
+        });
         // Counting sort by the first molecule.
         self.first.clear();
         self.first.resize(placed.len() + 1, 0);
@@ -721,8 +739,9 @@ struct Shared<'a> {
     first_sphere: &'a [u32],
     placed: &'a [PlacedMolecule],
     margin: f32,
+    with_centers: bool,
     instructions: Instructions,
-    /// Number of pairs of spheres compared so far.
+    /// Number of pairs of spheres that finished tasks have compared.
     compared: AtomicU64,
 }
 
@@ -781,6 +800,8 @@ impl Task {
     ) {
         scratch.clusters.clear();
         scratch.comparison.compared = 0;
+        // Counted by task: an atomic that all threads change is slow.
+        let before = shared.compared.load(Ordering::Relaxed);
         for at in 0..self.pairs.len() {
             let mut pair = self.pairs[at];
             let compared = self.find_between(&mut pair, shared, scratch);
@@ -800,14 +821,15 @@ impl Task {
                     centers,
                 });
             }
-            if shared.compared.load(Ordering::Relaxed) > MAX_COMPARISONS {
-                return;
+            if before + scratch.comparison.compared > MAX_COMPARISONS {
+                break;
             }
         }
         self.clusters.clear();
         self.clusters.extend_from_slice(&scratch.clusters);
         keep_headroom(&mut self.clusters);
         self.compared = scratch.comparison.compared;
+        shared.compared.fetch_add(self.compared, Ordering::Relaxed);
         scratch.comparison.keep_headroom();
     }
 
@@ -854,13 +876,13 @@ impl Task {
             first_sphere: [a, b].map(|index| shared.first_sphere[index]),
             margin: shared.margin,
             rounding: one.rounding + other.rounding,
+            with_centers: shared.with_centers,
         };
         if valid {
             let clusters = &kept[first as usize..];
             comparison.compare(shared.instructions, &placed, clusters);
             return true;
         }
-        let before = comparison.compared;
         let skin = CLUSTER_SKIN.width(one.motion + other.motion);
         let apart = comparison.compare_all(shared.instructions, &placed, skin, kept);
         (pair.position, pair.rotation) = (relative.position, relative.rotation.to_array());
@@ -868,8 +890,6 @@ impl Task {
         pair.len = kept.len() as u32 - first;
         pair.slack = skin + apart.unwrap_or(0.0);
         self.renewed += 1;
-        let compared = comparison.compared - before;
-        shared.compared.fetch_add(compared, Ordering::Relaxed);
         true
     }
 

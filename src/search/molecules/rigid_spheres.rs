@@ -4,15 +4,13 @@ use std::fmt;
 
 use glam::{Mat3, Vec3};
 
+use super::wide::LANES;
 use crate::molecule::{BodySpheres, MoleculeTemplate};
 use crate::proxy::ProxySet;
 use crate::spheres::SphereError;
 
 /// Spheres per cluster.
-pub(super) const CLUSTER: usize = 16;
-
-/// Clusters that are compared at a time.
-pub(super) const BLOCK: usize = 8;
+const CLUSTER: usize = LANES;
 
 /// Largest number of spheres of a molecule whose box is computed from its spheres instead of its
 /// clusters.
@@ -61,42 +59,70 @@ pub(super) struct Cluster {
     pub len: u32,
 }
 
-/// Spheres that enclose the clusters, as arrays padded with some out of reach.
+/// Spheres that enclose the clusters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ClusterBounds {
-    pub x: Vec<f32>,
-    pub y: Vec<f32>,
-    pub z: Vec<f32>,
-    pub radius: Vec<f32>,
+    pub blocks: Vec<BoundsBlock>,
     pub largest_radius: f32,
 }
 
+/// Spheres that enclose as many clusters as there are lanes; unused places are out of reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub(super) struct BoundsBlock {
+    pub x: [f32; LANES],
+    pub y: [f32; LANES],
+    pub z: [f32; LANES],
+    pub radius: [f32; LANES],
+}
+
+impl BoundsBlock {
+    const UNUSED: Self = Self {
+        x: [FAR_NM; LANES],
+        y: [FAR_NM; LANES],
+        z: [FAR_NM; LANES],
+        radius: [0.0; LANES],
+    };
+
+    pub fn center(&self, lane: usize) -> Vec3 {
+        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+    }
+}
+
 impl ClusterBounds {
-    pub fn center(&self, cluster: usize) -> Vec3 {
-        Vec3::new(self.x[cluster], self.y[cluster], self.z[cluster])
-    }
-
-    pub fn push(&mut self, center: Vec3, radius: f32) {
-        self.x.push(center.x);
-        self.y.push(center.y);
-        self.z.push(center.z);
-        self.radius.push(radius);
-        self.largest_radius = self.largest_radius.max(radius);
-    }
-
-    pub fn clear(&mut self) {
-        self.x.clear();
-        self.y.clear();
-        self.z.clear();
-        self.radius.clear();
-        self.largest_radius = 0.0;
-    }
-
-    /// Pads to a multiple of [`BLOCK`] entries.
-    pub fn pad(&mut self) {
-        while !self.x.len().is_multiple_of(BLOCK) {
-            self.push(Vec3::splat(FAR_NM), 0.0);
+    fn new(spheres: &[(Vec3, f32)]) -> Self {
+        let mut bounds = Self::default();
+        bounds.resize(spheres.len());
+        for (k, &(center, radius)) in spheres.iter().enumerate() {
+            bounds.set(k, center, radius);
+            bounds.largest_radius = bounds.largest_radius.max(radius);
         }
+        bounds
+    }
+
+    /// Makes space for the bounds of `clusters` clusters.
+    pub fn resize(&mut self, clusters: usize) {
+        let blocks = clusters.div_ceil(LANES);
+        self.blocks.resize(blocks, BoundsBlock::UNUSED);
+    }
+
+    #[inline]
+    pub fn get(&self, cluster: usize) -> (Vec3, f32) {
+        let (block, lane) = (&self.blocks[cluster / LANES], cluster % LANES);
+        (block.center(lane), block.radius[lane])
+    }
+
+    #[inline]
+    pub fn set(&mut self, cluster: usize, center: Vec3, radius: f32) {
+        let (block, lane) = (&mut self.blocks[cluster / LANES], cluster % LANES);
+        (block.x[lane], block.y[lane], block.z[lane]) = center.into();
+        block.radius[lane] = radius;
+    }
+
+    /// Puts a place out of reach.
+    #[inline]
+    pub fn set_unused(&mut self, cluster: usize) {
+        self.set(cluster, Vec3::splat(FAR_NM), 0.0);
     }
 }
 
@@ -125,19 +151,18 @@ impl RigidSpheres {
         });
         let mut order: Vec<u32> = (0..centers.len() as u32).collect();
         let mut clusters = Vec::with_capacity(centers.len().div_ceil(CLUSTER));
-        let mut bounds = ClusterBounds::default();
+        let mut bounds = Vec::with_capacity(clusters.capacity());
         split(&mut order, &centers, &mut |members| {
             let (cluster, center, radius) = Cluster::new(members, &centers, &radii);
             clusters.push(cluster);
-            bounds.push(center, radius);
+            bounds.push((center, radius));
         });
-        bounds.pad();
         Self {
             centers,
             radii,
             bounding_radius,
             clusters,
-            bounds,
+            bounds: ClusterBounds::new(&bounds),
         }
     }
 
@@ -226,9 +251,10 @@ impl RigidSpheres {
             };
         }
         for cluster in 0..self.clusters.len() {
-            let center = *rotation * self.bounds.center(cluster);
-            low = low.min(center - self.bounds.radius[cluster]);
-            high = high.max(center + self.bounds.radius[cluster]);
+            let (center, radius) = self.bounds.get(cluster);
+            let center = *rotation * center;
+            low = low.min(center - radius);
+            high = high.max(center + radius);
         }
         // Clusters reach further than the molecule where they are few.
         let reach = Vec3::splat(self.bounding_radius);

@@ -106,10 +106,10 @@ impl Comparison for Avx512 {
 }
 
 /// Lanes of two vectors, the second counted from 16, that form the first eight pairs.
-static FIRST_PAIRS: [u32; 16] = pairs_from(0);
+pub(in crate::search) static FIRST_PAIRS: [u32; 16] = pairs_from(0);
 
 /// Lanes that form the last eight pairs.
-static LAST_PAIRS: [u32; 16] = pairs_from(8);
+pub(in crate::search) static LAST_PAIRS: [u32; 16] = pairs_from(8);
 
 const fn pairs_from(first: u32) -> [u32; 16] {
     let mut lanes = [0; 16];

@@ -15,7 +15,7 @@ use crate::spheres::SphereSet;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::search) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-pub(in crate::search) use avx512::Avx512;
+pub(in crate::search) use avx512::{Avx512, FIRST_PAIRS, LAST_PAIRS};
 pub(in crate::search) use scalar::Scalar;
 
 /// Spheres per vector of [`Scalar`] and [`Avx2`], and boxes per vector of the box searches.
