@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::jacobi::LaneIndex;
 use super::{BodyIndex, ContactConstraint};
 
-const GROUPS_PER_TASK: usize = 128;
+/// Largest number of groups and items of a task: some 20 µs of work, since handing a task to another
+/// thread takes several.
+const MAX_TASK_SIZE: usize = 1024;
 
 /// The contacts between two bodies.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +74,7 @@ pub(super) fn for_each_group<T, G, F>(
     G: Send,
     F: Fn(&mut G, &mut [T]) + Sync,
 {
-    if groups.len() > GROUPS_PER_TASK {
+    if groups.len() > 1 && groups.len() + items.len() > MAX_TASK_SIZE {
         // Halves with as many items each take equally long, so threads do not take over groups from
         // each other, whose data would have to move between their caches.
         let first = range(&groups[0]).start;

@@ -54,11 +54,7 @@ impl ReducedPairs {
             kept.pairs[..kept.len].sort_unstable();
             return kept;
         }
-        let mut buckets = [Bucket::EMPTY; MAX_CONTACTS_PER_PAIR];
-        for (&pair, &gap) in pairs.iter().zip(gaps) {
-            let bucket = &mut buckets[bucket_of(pair)];
-            *bucket = (*bucket).min(Bucket::new(pair, gap));
-        }
+        let buckets = Bucket::fill(pairs, gaps);
         let joined = if pairs.len() <= MAX_PAIRS_IN_ALL_BUCKETS as usize {
             1
         } else if pairs.len() <= MAX_PAIRS_IN_HALF_BUCKETS as usize {
@@ -80,6 +76,14 @@ impl ReducedPairs {
     }
 }
 
+/// The deepest of the `pairs` in each bucket that has any. Their `gaps` are negative where the
+/// spheres overlap.
+pub(crate) fn deepest_of_buckets(pairs: &[Pair], gaps: &[f32]) -> impl Iterator<Item = Pair> {
+    let buckets = Bucket::fill(pairs, gaps).into_iter();
+    let filled = buckets.filter(|bucket| *bucket != Bucket::EMPTY);
+    filled.map(Bucket::pair)
+}
+
 /// The deepest pair of a bucket, as one integer: its gap as [`to_sortable`], then its spheres. Deeper
 /// pairs are smaller, and two are compared without branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +96,16 @@ impl Bucket {
     #[inline]
     fn new(pair: Pair, gap: f32) -> Self {
         Self(u128::from(to_sortable(gap)) << 64 | u128::from(pair.key()))
+    }
+
+    /// The buckets of all pairs.
+    fn fill(pairs: &[Pair], gaps: &[f32]) -> [Self; MAX_CONTACTS_PER_PAIR] {
+        let mut buckets = [Self::EMPTY; MAX_CONTACTS_PER_PAIR];
+        for (&pair, &gap) in pairs.iter().zip(gaps) {
+            let bucket = &mut buckets[bucket_of(pair)];
+            *bucket = (*bucket).min(Self::new(pair, gap));
+        }
+        buckets
     }
 
     fn pair(self) -> Pair {

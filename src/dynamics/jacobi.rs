@@ -15,7 +15,7 @@ use super::simd::LANES;
 use super::wide_constraint::{ImpulseChange, SolverBody, WideConstraint, WideSolverBody};
 use super::{BodyIndex, ContactConstraint, Impulse, MovingBody};
 
-const BODIES_PER_TASK: usize = 128;
+const BODIES_PER_TASK: usize = 512;
 
 /// Groups of similar length are packed together within blocks of this many: threads then mostly
 /// iterate on the contacts that they have prepared, which are in their caches.

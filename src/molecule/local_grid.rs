@@ -233,20 +233,6 @@ impl LocalGrid {
         ControlFlow::Continue(())
     }
 
-    /// Visits every atom with its center in the box from `low` to `high`, nm, and some around it.
-    pub(crate) fn visit_in_box(&self, low: Vec3, high: Vec3, mut visit: impl FnMut(&GridAtom)) {
-        let (low, high) = self.range(low, high);
-        if low.x > high.x {
-            return;
-        }
-        for z in low.z..=high.z {
-            for y in low.y..=high.y {
-                let row = self.row(low.x, high.x, y, z);
-                self.atoms[row].iter().for_each(&mut visit);
-            }
-        }
-    }
-
     /// First and last cell of a box, nm; no cells if the first is beyond the last.
     #[inline]
     fn range(&self, low: Vec3, high: Vec3) -> (IVec3, IVec3) {
@@ -310,19 +296,5 @@ mod tests {
         assert!(grid.has_neighbors.len() < 2000);
         let found = grid.visit_touching(Vec3::splat(1.0e5), 0.1, |atom| Break(atom.index));
         assert_eq!(found, Break(1));
-    }
-
-    #[test]
-    fn a_box_query_visits_every_atom_inside() {
-        let mut random = Pcg64::seed_from_u64(3);
-        let positions: Vec<Vec3> = (0..500).map(|_| point(&mut random, 2.0)).collect();
-        let grid = LocalGrid::new(&positions, &vec![0.1; positions.len()]);
-        let (low, high) = (Vec3::new(-0.7, -3.0, 0.1), Vec3::new(0.4, 0.2, 0.9));
-        let mut seen = vec![false; positions.len()];
-        grid.visit_in_box(low, high, |atom| seen[atom.index as usize] = true);
-        LocalGrid::new(&[], &[]).visit_in_box(low, high, |_| panic!("there are no atoms"));
-        for (position, seen) in positions.iter().zip(seen) {
-            assert!(seen || !(position.cmpge(low).all() && position.cmple(high).all()));
-        }
     }
 }

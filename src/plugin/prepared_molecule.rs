@@ -37,10 +37,10 @@ impl PreparedTemplate {
         }
     }
 
-    fn build_spheres(&self, detail: MoleculeDetail) -> RigidSpheres {
+    fn build_spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
         let template = &self.template;
-        match detail {
-            MoleculeDetail::Atoms => RigidSpheres::atoms(template),
+        let spheres = match detail {
+            MoleculeDetail::Atoms => return self.shape.spheres().clone(),
             MoleculeDetail::Residues => RigidSpheres::residues(template),
             MoleculeDetail::Whole => RigidSpheres::whole(template),
             MoleculeDetail::Proxies(count) => match self.proxies.get(count.max(1) as usize) {
@@ -51,7 +51,8 @@ impl PreparedTemplate {
                     RigidSpheres::whole(template)
                 }
             },
-        }
+        };
+        Arc::new(spheres)
     }
 
     fn mass_properties(&self) -> AdditionalMassProperties {
@@ -84,7 +85,7 @@ impl PreparedMolecule {
     pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
         let cache = self.0.spheres.lock();
         let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
-        let build = || Arc::new(self.0.build_spheres(detail));
+        let build = || self.0.build_spheres(detail);
         cache.entry(detail).or_insert_with(build).clone()
     }
 }

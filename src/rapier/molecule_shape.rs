@@ -20,6 +20,7 @@ use rapier3d::parry::shape::{
 };
 
 use crate::molecule::{LocalGrid, MoleculeTemplate};
+use crate::search::RigidSpheres;
 
 /// Half extent (nm) of the box of a molecule without atoms. Parry's BVH needs valid boxes.
 const EMPTY_HALF_EXTENT: f32 = 1.0e-6;
@@ -37,8 +38,8 @@ pub struct AtomHit {
 
 /// A molecule as a parry shape: the union of the balls of its atoms, body frame, nm.
 ///
-/// The origin is the center of mass. Construction builds a BVH and a grid over the atoms,
-/// so build one shape per template and give every molecule a clone of the same
+/// The origin is the center of mass. Construction builds a BVH, a grid and clusters of the
+/// atoms, so build one shape per template and give every molecule a clone of the same
 /// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape itself are
 /// cheap too. See the [module docs](super) for an example.
 #[derive(Clone)]
@@ -48,6 +49,7 @@ struct ShapeData {
     template: Arc<MoleculeTemplate>,
     tree: Bvh,
     grid: LocalGrid,
+    spheres: Arc<RigidSpheres>,
     aabb: Aabb,
     smallest_radius: f32,
 }
@@ -72,6 +74,7 @@ impl MoleculeShape {
         Self(Arc::new(ShapeData {
             tree: Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes),
             grid: LocalGrid::new(positions, radii),
+            spheres: Arc::new(RigidSpheres::atoms(&template)),
             aabb,
             smallest_radius: smallest_radius.unwrap_or(EMPTY_HALF_EXTENT),
             template,
@@ -93,6 +96,11 @@ impl MoleculeShape {
     /// The cells over the atoms, body frame.
     pub(super) fn grid(&self) -> &LocalGrid {
         &self.0.grid
+    }
+
+    /// The atoms in clusters, body frame.
+    pub(crate) fn spheres(&self) -> &Arc<RigidSpheres> {
+        &self.0.spheres
     }
 
     /// The BVH over the boxes of the atoms, body frame; leaf `k` is atom `k`.

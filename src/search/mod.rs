@@ -62,6 +62,7 @@ pub use error::SearchError;
 pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
+pub(crate) use molecules::MoleculePairSearch;
 pub use molecules::{FoundPairs, FoundPairsSink, MoleculeSearch, RigidSpheres, SearchWork};
 pub(crate) use molecules::{PairsByMolecules, keep_headroom};
 pub use pair_buffer::{Pair, PairBuffer};

@@ -45,18 +45,6 @@ pub(super) struct AtomContact {
 }
 
 impl AtomContact {
-    /// The same contact with its sides swapped, in the same frame.
-    pub fn flipped(self) -> Self {
-        Self {
-            atom: self.other,
-            other: self.atom,
-            on_atom: self.on_other,
-            on_other: self.on_atom,
-            normal: -self.normal,
-            ..self
-        }
-    }
-
     /// Orders contacts by depth, deepest first, then by indices.
     pub fn cmp_depth(&self, other: &Self) -> Ordering {
         self.dist

@@ -1,13 +1,15 @@
 //! Contacts between the atoms of two molecules.
 
-use std::ops::ControlFlow;
+use std::cell::RefCell;
 
 use glam::Vec3;
-use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::math::Pose3;
 
 use super::AtomContact;
+use crate::dynamics::contact_reduction::{MAX_PAIRS_IN_HALF_BUCKETS, deepest_of_buckets};
+use crate::pose::Pose;
 use crate::rapier::MoleculeShape;
+use crate::search::{MoleculePairSearch, Pair};
 
 /// Depth, relative to the radius of the smaller atom, beyond which the line between two
 /// centers is no longer a reliable separation direction.
@@ -16,10 +18,16 @@ use crate::rapier::MoleculeShape;
 /// within seconds; with 1.0 some stayed interlocked.
 const DEEP_RATIO: f32 = 0.5;
 
-/// Collects all pairs of atoms that are closer than `prediction` nm, in the frame of `a`.
+thread_local! {
+    /// Buffers, reused so that a step does not allocate.
+    static SEARCH: RefCell<MoleculePairSearch> = RefCell::default();
+}
+
+/// Collects the pairs of atoms that are closer than `prediction` nm, in the frame of `a`. `pose` is
+/// the pose of `b` in the frame of `a`.
 ///
-/// `pose` is the pose of `b` in the frame of `a`. The atoms of the smaller molecule inside
-/// the box of the larger one are looked up in the grid of the larger one.
+/// Of more than [`MAX_PAIRS_IN_HALF_BUCKETS`] pairs, only the deepest of each bucket of the
+/// [contact reduction](crate::dynamics): the molecules interpenetrate then.
 pub(in crate::rapier) fn collect(
     a: &MoleculeShape,
     b: &MoleculeShape,
@@ -27,20 +35,41 @@ pub(in crate::rapier) fn collect(
     prediction: f32,
     contacts: &mut Vec<AtomContact>,
 ) {
-    if a.template().atom_count() <= b.template().atom_count() {
-        collect_small_large(a, b, pose, prediction, contacts);
-        return;
-    }
-    collect_small_large(b, a, &pose.inverse(), prediction, contacts);
-    for contact in contacts {
-        let flipped = contact.flipped();
-        *contact = AtomContact {
-            on_atom: pose * flipped.on_atom,
-            on_other: pose * flipped.on_other,
-            normal: pose.rotation * flipped.normal,
-            ..flipped
+    let between_centers = pose.translation.normalize_or(Vec3::Y);
+    let relative = Pose::new(pose.translation, pose.rotation);
+    SEARCH.with_borrow_mut(|search| {
+        let found = search.find_between([a.spheres(), b.spheres()], &relative, prediction);
+        let radii = [a.template().radii(), b.template().radii()];
+        let contact = |pair: Pair, [own, other]: [Vec3; 2], gap: f32| {
+            let between = other - own;
+            let distance = between.length();
+            let normal = if distance > f32::MIN_POSITIVE {
+                between / distance
+            } else {
+                between_centers
+            };
+            AtomContact {
+                atom: pair.a,
+                other: pair.b,
+                on_atom: own + normal * radii[0][pair.a as usize],
+                on_other: own + normal * (distance - radii[1][pair.b as usize]),
+                normal,
+                dist: gap,
+                direction: 0,
+            }
         };
-    }
+        if found.pairs.len() <= MAX_PAIRS_IN_HALF_BUCKETS as usize {
+            let all = found.pairs.iter().zip(found.centers).zip(found.gaps);
+            contacts.extend(all.map(|((&pair, &centers), &gap)| contact(pair, centers, gap)));
+            return;
+        }
+        for pair in deepest_of_buckets(found.pairs, found.gaps) {
+            let own = a.template().positions()[pair.a as usize];
+            let other = relative.transform_point(b.template().positions()[pair.b as usize]);
+            let gap = own.distance(other) - (radii[0][pair.a as usize] + radii[1][pair.b as usize]);
+            contacts.push(contact(pair, [own, other], gap));
+        }
+    });
 }
 
 /// Blends the normals of deep contacts towards the separation direction of the molecules.
@@ -86,46 +115,4 @@ pub(in crate::rapier) fn blend_deep_normals(
         let blended = contact.normal.lerp(separation, factor);
         contact.normal = blended.normalize_or(separation);
     }
-}
-
-fn collect_small_large(
-    small: &MoleculeShape,
-    large: &MoleculeShape,
-    pose: &Pose3,
-    prediction: f32,
-    contacts: &mut Vec<AtomContact>,
-) {
-    let region = large.aabb().transform_by(pose).loosened(prediction);
-    // An atom that touches the box has its center at most this far outside.
-    let margin = small.grid().largest_radius();
-    let inverse = pose.inverse();
-    let between_centers = pose.translation.normalize_or(Vec3::Y);
-    small
-        .grid()
-        .visit_in_box(region.mins - margin, region.maxs + margin, |atom| {
-            let local = inverse * atom.center;
-            let _ = large
-                .grid()
-                .visit_touching(local, atom.radius + prediction, |other| {
-                    // The difference is taken in the frame of the large molecule, where
-                    // the grid compared the atoms, and rotated afterwards.
-                    let between = other.center - local;
-                    let distance = between.length();
-                    let normal = if distance > f32::MIN_POSITIVE {
-                        pose.rotation * (between / distance)
-                    } else {
-                        between_centers
-                    };
-                    contacts.push(AtomContact {
-                        atom: atom.index,
-                        other: other.index,
-                        on_atom: atom.center + normal * atom.radius,
-                        on_other: atom.center + normal * (distance - other.radius),
-                        normal,
-                        dist: distance - atom.radius - other.radius,
-                        direction: 0,
-                    });
-                    ControlFlow::<()>::Continue(())
-                });
-        });
 }
