@@ -79,6 +79,7 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
                     let sink = FoundPairsSink {
                         parts: counts,
                         keep_unmoved: true,
+                        with_centers: false,
                         clear: |count: &mut usize| *count = 0,
                         receive: |count: &mut usize, found: &FoundPairs<'_>| {
                             *count += found.pairs.len();

@@ -520,3 +520,68 @@ fn overlapping_molecules_that_do_not_collide_stay_asleep() {
         }
     }
 }
+
+/// Pairs of two molecules in Rapier's narrow phase, whether they touch or not.
+fn rapier_pairs(app: &mut App) -> usize {
+    let world = app.world_mut();
+    let mut contexts = world.query::<&RapierContextSimulation>();
+    let contexts = contexts.iter(world);
+    contexts
+        .map(|simulation| simulation.narrow_phase.contact_pairs().count())
+        .sum()
+}
+
+/// Rapier would otherwise update the pairs of molecules in every step for nothing.
+#[test]
+fn rapier_has_no_pairs_of_molecules_in_the_crowd_model() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let [a, _] = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+    run(&mut app, 3);
+    assert_eq!(rapier_pairs(&mut app), 0);
+    assert!(app.world().get::<Colliding>(a).unwrap().any());
+    // They do not move, so only a change of the model can make Rapier find them.
+    *app.world_mut().resource_mut::<ContactModel>() = ContactModel::Solver;
+    run(&mut app, 1);
+    assert_eq!(rapier_pairs(&mut app), 1);
+}
+
+#[test]
+fn collision_types_of_the_app_are_kept() {
+    let mut app = app(ContactModel::Crowd);
+    weightless(&mut app);
+    let template = add(&mut app, bar());
+    let [a, b] = [0.0, 0.15].map(|y| spawn(&mut app, &template, Vec3::Y * y));
+    let types = ActiveCollisionTypes::DYNAMIC_DYNAMIC;
+    app.world_mut().entity_mut(a).insert(types);
+    run(&mut app, 3);
+    assert_eq!(app.world().get::<ActiveCollisionTypes>(a), Some(&types));
+    assert_eq!(app.world().get::<ActiveCollisionTypes>(b), None);
+    // Rapier has the pair, but molecules push each other only once.
+    assert_eq!(rapier_pairs(&mut app), 1);
+}
+
+/// In Rapier it is enough if one of two colliders has the types of both bodies.
+#[test]
+fn molecules_meet_colliders_with_few_collision_types() {
+    for types in [
+        ActiveCollisionTypes::default(),
+        ActiveCollisionTypes::empty(),
+    ] {
+        let mut app = app(ContactModel::Crowd);
+        let template = add(&mut app, bar());
+        let floor = Collider::cuboid(5.0, 0.5, 5.0);
+        let floor = (floor, types, Transform::from_xyz(0.0, -0.5, 0.0));
+        app.world_mut().spawn(floor);
+        let molecule = spawn(&mut app, &template, Vec3::Y * 0.3);
+        run(&mut app, 120);
+        let height = app
+            .world()
+            .get::<Transform>(molecule)
+            .unwrap()
+            .translation
+            .y;
+        assert!(height > 0.0, "{types:?}: {height}");
+    }
+}

@@ -948,3 +948,75 @@ impl Task {
         (pairs + clusters + size_of::<Self>()) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+
+    /// What is found with some instructions: pairs in order, and the bits of gaps and centers.
+    fn found(
+        instructions: Instructions,
+        molecules: &[Arc<RigidSpheres>],
+        poses: &[Pose],
+    ) -> Vec<Vec<(Pair, u32, [[u32; 3]; 2])>> {
+        let mut search = MoleculeSearch {
+            instructions,
+            ..MoleculeSearch::default()
+        };
+        search.set_molecules(molecules.iter().cloned()).unwrap();
+        let mut parts = Vec::new();
+        // The first search compares all clusters, the second those that are remembered.
+        for _ in 0..2 {
+            let sink = FoundPairsSink {
+                parts: &mut parts,
+                keep_unmoved: false,
+                with_centers: true,
+                clear: Vec::clear,
+                receive: |part: &mut Vec<_>, found: &FoundPairs<'_>| {
+                    let gaps = found.gaps.iter().zip(found.centers);
+                    part.extend(found.pairs.iter().zip(gaps).map(|(pair, (gap, centers))| {
+                        let bits = centers.map(|center| center.to_array().map(f32::to_bits));
+                        (*pair, gap.to_bits(), bits)
+                    }));
+                },
+            };
+            search.find(|molecule| poses[molecule], 0.02, sink).unwrap();
+        }
+        parts
+    }
+
+    #[test]
+    fn all_instructions_find_the_same_bits_in_the_same_order() {
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        // Less than a cluster, one, several, and more than a vector of clusters.
+        let molecules = [1, 5, 16, 17, 90, 400].map(|spheres: usize| {
+            let size = 0.25 * (spheres as f32).cbrt();
+            let spheres = (0..spheres).map(|_| {
+                let center = [(); 3].map(|()| size * (random.random::<f32>() - 0.5));
+                (
+                    Vec3::from_array(center),
+                    0.05 + 0.1 * random.random::<f32>(),
+                )
+            });
+            Arc::new(RigidSpheres::new(spheres.collect::<Vec<_>>()).unwrap())
+        });
+        let molecules: Vec<_> = (0..60).map(|k| molecules[k % 6].clone()).collect();
+        let poses: Vec<Pose> = molecules
+            .iter()
+            .map(|_| {
+                let [x, y, z, a, b, c] = [(); 6].map(|()| random.random::<f32>());
+                let turn = Quat::from_scaled_axis(6.0 * Vec3::new(a, b, c));
+                Pose::new(Vec3::new(x, y, z) * 4.0, turn)
+            })
+            .collect();
+        let expected = found(Instructions::Scalar, &molecules, &poses);
+        assert!(expected.iter().flatten().count() > 1000);
+        for instructions in Instructions::available() {
+            let same = found(instructions, &molecules, &poses) == expected;
+            assert!(same, "{instructions:?}");
+        }
+    }
+}

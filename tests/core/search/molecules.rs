@@ -120,6 +120,7 @@ fn find(
     let sink = FoundPairsSink {
         parts: found,
         keep_unmoved: true,
+        with_centers: true,
         clear: Vec::clear,
         receive: |part: &mut Vec<_>, found: &FoundPairs<'_>| {
             for ((&pair, &gap), &centers) in found.pairs.iter().zip(found.gaps).zip(found.centers) {

@@ -39,7 +39,7 @@ pub(in crate::search) enum Instructions {
 
 impl Instructions {
     /// All implementations that the CPU supports, the widest last.
-    fn available() -> impl Iterator<Item = Self> {
+    pub(in crate::search) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let vectors = {
             let avx2 = is_x86_feature_detected!("avx2")
