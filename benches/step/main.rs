@@ -15,6 +15,7 @@ mod pile;
 #[path = "../../examples/playground/plan.rs"]
 #[allow(dead_code, reason = "the playground uses more of its plan")]
 mod plan;
+mod searches;
 mod vesicle;
 mod world;
 
@@ -75,6 +76,11 @@ fn main() -> ExitCode {
             "small-vesicle",
             "620 lipids held by springs, at rest and moving",
             vesicle::small,
+        ),
+        Part::new(
+            "searches",
+            "detection by molecules, against a grid over all atoms",
+            searches::run,
         ),
     ];
     common::run("step", about, &parts)

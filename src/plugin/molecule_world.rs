@@ -258,6 +258,8 @@ pub(super) fn install_dispatcher(
     let dispatcher =
         MoleculeDispatcher::new(world.pair_filter.clone()).chain(DefaultQueryDispatcher);
     simulation.narrow_phase = NarrowPhase::with_query_dispatcher(dispatcher);
+    // Molecules are large, and their pairs are not Rapier's: its tree may follow them less closely.
+    simulation.broad_phase.adaptive_change_detection_margin = true;
 }
 
 /// Applies a change of the [`ContactModel`] to the narrow phases.

@@ -128,8 +128,9 @@ pub struct MoleculeSearch {
 struct PlacedMolecule {
     pose: Pose,
     rotation: Mat3,
-    /// Pose when the neighbors were found.
-    reference: Pose,
+    /// Position (nm) and rotation when the neighbors were found. Not a `Pose`, which is aligned to 16
+    /// bytes.
+    reference: (Vec3, [f32; 4]),
     /// Motion of the fastest sphere since the last search, nm.
     motion: f32,
     /// Whether the pose is another one than in the last search.
@@ -579,7 +580,7 @@ impl MoleculeSearch {
     /// Finds the neighbors, and keeps what those that stay remember.
     fn find_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
         for (placed, molecule) in self.placed.iter_mut().zip(&self.molecules) {
-            placed.reference = placed.pose;
+            placed.reference = (placed.pose.position, placed.pose.rotation.to_array());
             placed.skin = NEIGHBOR_SKIN.width(placed.motion);
             let reach = 2.0 * molecule.bounding_radius() + margin;
             if reach > MAX_REACH_NM {
@@ -641,7 +642,7 @@ impl PlacedMolecule {
         let mut placed = Self {
             pose,
             rotation: Mat3::IDENTITY,
-            reference: pose,
+            reference: (pose.position, pose.rotation.to_array()),
             motion: 0.0,
             has_moved: true,
             skin: 0.0,
@@ -665,8 +666,10 @@ impl PlacedMolecule {
 
     /// Whether a sphere may have left the box.
     fn has_left(&self, molecule: &RigidSpheres) -> bool {
+        let (position, rotation) = self.reference;
+        let reference = Pose::new(position, Quat::from_array(rotation));
         // False for NaN.
-        let inside = motion(&self.reference, &self.pose, molecule.bounding_radius()) <= self.skin;
+        let inside = motion(&reference, &self.pose, molecule.bounding_radius()) <= self.skin;
         !inside
     }
 
@@ -693,7 +696,7 @@ fn coincident_spheres(
 
 /// Reserves headroom, so that a few more entries do not allocate.
 pub(crate) fn keep_headroom<T>(list: &mut Vec<T>) {
-    let headroom = list.len() / 4 + 4;
+    let headroom = list.len() / 8 + 4;
     if list.capacity() - list.len() < headroom {
         list.reserve_exact(2 * headroom);
     }
