@@ -58,7 +58,7 @@
 //!                     │                                   ▲
 //!  Diffuse            │ Brownian steps ───────────────────┤ poses ─▶ MoleculeCollision
 //!                     ▼                                   │
-//!  Gather          world-space spheres                    │
+//!  Gather          poses and velocities of the bodies     │
 //!                     ▼                                   │
 //!  Detect          pairs of spheres ──────────────────────┼───▶ TouchingMolecules,
 //!                     ▼                                   │     MoleculeContactStarted
@@ -73,6 +73,16 @@
 //!
 //! In [`ContactModel::Solver`], Rapier finds and solves contacts between molecules in `Step`;
 //! `Gather`, `Respond` and `Apply` then handle only springs.
+//!
+//! # Molecules as colliders
+//!
+//! A molecule has a Rapier collider, so ordinary colliders and Rapier's queries find it. In
+//! [`ContactModel::Crowd`], Rapier does no work for pairs of molecules: their colliders have no
+//! [`ActiveCollisionTypes`](bevy_rapier3d::prelude::ActiveCollisionTypes), so its broad phase drops
+//! the pairs, while the types of ordinary colliders keep theirs with molecules. Types that the app
+//! sets on a molecule are kept. What remains is the update of Rapier's tree, which follows large
+//! bodies less closely than by default
+//! (`adaptive_change_detection_margin`); [`CrowdOnly`] molecules save that, too.
 //!
 //! # Backends
 //!

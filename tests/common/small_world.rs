@@ -99,26 +99,47 @@ pub struct SmallWorld {
     pub molecules: Vec<Molecule>,
     pub contacts: CrowdContacts,
     pub gravity: Vec3,
+    /// Id of each molecule.
+    ids: Vec<u64>,
+    material: ContactMaterial,
 }
 
 impl SmallWorld {
     pub fn new(molecules: Vec<Molecule>, material: ContactMaterial) -> Self {
-        let members = molecules
-            .iter()
-            .zip(0..)
-            .map(|(molecule, id)| ContactMember {
-                id,
-                spheres: Arc::new(RigidSpheres::atoms(&molecule.template)),
-                material,
-                groups: InteractionGroups::default(),
-            });
-        let mut contacts = CrowdContacts::default();
-        contacts.set_members(members.collect()).unwrap();
-        Self {
+        let mut world = Self {
+            ids: (0..molecules.len() as u64).collect(),
             molecules,
-            contacts,
+            contacts: CrowdContacts::default(),
             gravity: Vec3::ZERO,
-        }
+            material,
+        };
+        world.set_members();
+        world
+    }
+
+    fn set_members(&mut self) {
+        let members = self.molecules.iter().zip(&self.ids);
+        let members = members.map(|(molecule, &id)| ContactMember {
+            id,
+            spheres: Arc::new(RigidSpheres::atoms(&molecule.template)),
+            material: self.material,
+            groups: InteractionGroups::default(),
+        });
+        self.contacts.set_members(members.collect()).unwrap();
+    }
+
+    /// Removes the molecules whose index is a multiple of `every`, and adds others.
+    pub fn replace_every(&mut self, every: usize, added: Vec<Molecule>) {
+        let next = self.ids.iter().max().map_or(0, |id| id + 1);
+        let mut index = 0_usize..;
+        self.ids
+            .retain(|_| !index.next().unwrap().is_multiple_of(every));
+        let mut index = 0_usize..;
+        self.molecules
+            .retain(|_| !index.next().unwrap().is_multiple_of(every));
+        self.ids.extend(next..next + added.len() as u64);
+        self.molecules.extend(added);
+        self.set_members();
     }
 
     /// One substep of `dt` s: contacts, forces, motion.
