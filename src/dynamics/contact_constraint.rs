@@ -12,7 +12,7 @@ use crate::search::Pair;
 ///
 /// In piles of 200 proteins, 0.5 left atoms interlocked for good at 27 % of the smaller radius in
 /// one of five seeds. The deepest overlaps of eight other seeds are 7 to 19 % with 0.15, and 9 to
-/// 12 % with 0.1.
+/// 15 % with 0.1.
 pub(crate) const DEEP_SHARE: f32 = 0.1;
 
 /// A contact between spheres of two molecules, or with an external body.
