@@ -280,15 +280,8 @@ impl LocalGrid {
 
 #[cfg(test)]
 mod tests {
-    use rand::{Rng, RngExt, SeedableRng};
-    use rand_pcg::Pcg64;
-
     use super::*;
     use ControlFlow::Break;
-
-    fn point(random: &mut impl Rng, side: f32) -> Vec3 {
-        Vec3::from_array([(); 3].map(|()| random.random_range(-side..side)))
-    }
 
     #[test]
     fn sparse_atoms_do_not_need_millions_of_cells() {
