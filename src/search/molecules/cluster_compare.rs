@@ -2,11 +2,11 @@
 
 use glam::{Mat3, Vec3};
 
-use super::keep_headroom;
 use super::rigid_spheres::{BoundsBlock, Cluster, ClusterBounds, RigidSpheres};
 #[cfg(target_arch = "x86_64")]
 use super::wide::{Avx2, Avx512};
 use super::wide::{LANES, Scalar, Wide, WidePoints};
+use super::{keep_headroom, reserve_total};
 use crate::search::Pair;
 use crate::search::uniform_grid::simd::Instructions;
 
@@ -107,6 +107,27 @@ impl Comparison {
         keep_headroom(&mut self.centers);
     }
 
+    /// Capacity of each list.
+    pub fn capacities(&self) -> [usize; 5] {
+        [
+            self.pairs.capacity(),
+            self.gaps.capacity(),
+            self.centers.capacity(),
+            self.near_a.index.len(),
+            self.near_b.index.len().max(self.placed_a.len()),
+        ]
+    }
+
+    /// Makes sure that each list has at least this capacity.
+    pub fn reserve(&mut self, [pairs, gaps, centers, near_a, near_b]: [usize; 5]) {
+        reserve_total(&mut self.pairs, pairs);
+        reserve_total(&mut self.gaps, gaps);
+        reserve_total(&mut self.centers, centers);
+        self.near_a.begin(near_a);
+        self.near_b.begin(near_b);
+        self.make_placed(near_b);
+    }
+
     /// Memory of the buffers, bytes.
     pub fn bytes(&self) -> usize {
         self.pairs.capacity() * size_of::<Pair>()
@@ -124,9 +145,14 @@ impl Comparison {
             self.placed_a.clear();
             self.comparison = 1;
         }
-        if self.placed_a.len() < pair.a.clusters.len() {
+        self.make_placed(pair.a.clusters.len());
+    }
+
+    /// Makes space for the placed clusters of a molecule with that many.
+    fn make_placed(&mut self, clusters: usize) {
+        if self.placed_a.len() < clusters {
             let unplaced = (0, PlacedCenters([[0.0; LANES]; 3]));
-            self.placed_a.resize(pair.a.clusters.len(), unplaced);
+            self.placed_a.resize(clusters, unplaced);
         }
     }
 

@@ -262,16 +262,49 @@ struct Scratch {
     clusters: Vec<ClusterPair>,
 }
 
+impl Scratch {
+    /// Capacity of each list.
+    fn capacities(&self) -> [usize; 7] {
+        let [pairs, gaps, centers, near_a, near_b] = self.comparison.capacities();
+        let (own_pairs, clusters) = (self.pairs.capacity(), self.clusters.capacity());
+        [own_pairs, clusters, pairs, gaps, centers, near_a, near_b]
+    }
+
+    /// Makes sure that each list has at least this capacity.
+    fn reserve(&mut self, [own_pairs, clusters, rest @ ..]: [usize; 7]) {
+        reserve_total(&mut self.pairs, own_pairs);
+        reserve_total(&mut self.clusters, clusters);
+        self.comparison.reserve(rest);
+    }
+}
+
+/// Makes sure that a list has at least this capacity.
+fn reserve_total<T>(list: &mut Vec<T>, capacity: usize) {
+    list.reserve_exact(capacity.saturating_sub(list.len()));
+}
+
 /// The buffers of all threads, so that tasks need none of their own.
 #[derive(Default)]
 struct Scratches(Vec<Mutex<Scratch>>);
 
 impl Scratches {
-    /// Makes sure that each thread of the current pool has buffers.
+    /// Makes sure that each thread of the current pool has buffers, as large as those of the others:
+    /// which thread does which task is random, and none should allocate later.
     fn reserve(&mut self) {
         let threads = rayon::current_num_threads();
         if self.0.len() < threads {
             self.0.resize_with(threads, Mutex::default);
+        }
+        let mut largest = [0; 7];
+        for scratch in self.0.iter_mut().filter_map(|it| it.get_mut().ok()) {
+            for (largest, capacity) in largest.iter_mut().zip(scratch.capacities()) {
+                *largest = capacity.max(*largest);
+            }
+        }
+        for scratch in self.0.iter_mut().filter_map(|it| it.get_mut().ok()) {
+            if scratch.capacities() != largest {
+                scratch.reserve(largest);
+            }
         }
     }
 
@@ -696,7 +729,7 @@ fn coincident_spheres(
 
 /// Reserves headroom, so that a few more entries do not allocate.
 pub(crate) fn keep_headroom<T>(list: &mut Vec<T>) {
-    let headroom = list.len() / 8 + 4;
+    let headroom = list.len() / 4 + 4;
     if list.capacity() - list.len() < headroom {
         list.reserve_exact(2 * headroom);
     }
