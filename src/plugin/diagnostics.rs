@@ -51,7 +51,7 @@ impl MoleculeDiagnostics {
     /// [`SearchWork`](crate::search::SearchWork).
     pub const MOLECULE_PAIRS: DiagnosticPath =
         DiagnosticPath::const_new("molecules/molecule_pairs");
-    /// Number of those pairs whose clusters were compared anew. Zero if nothing moves.
+    /// Number of those pairs whose clusters were compared again. Zero if nothing moves.
     pub const RENEWED_PAIRS: DiagnosticPath = DiagnosticPath::const_new("molecules/renewed_pairs");
     /// Number of pairs of clusters that the search remembers.
     pub const CLUSTER_PAIRS: DiagnosticPath = DiagnosticPath::const_new("molecules/cluster_pairs");

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identifies what a buffer holds, so that a search can tell whether it has changed. Whoever changes
-/// a buffer removes or replaces its id.
+/// Identifies what a buffer holds, so that a search can tell whether it has changed. Every
+/// change of a buffer removes or replaces its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContentId(u64);
 

@@ -3,10 +3,10 @@
 use glam::{Mat3, Vec3};
 
 use super::rigid_spheres::{BoundsBlock, Cluster, ClusterBounds, RigidSpheres};
+use super::scratch::{keep_headroom, reserve_total};
 #[cfg(target_arch = "x86_64")]
 use super::wide::{Avx2, Avx512};
 use super::wide::{LANES, Scalar, Wide, WidePoints};
-use super::{keep_headroom, reserve_total};
 use crate::search::Pair;
 use crate::search::uniform_grid::simd::Instructions;
 

@@ -1,0 +1,242 @@
+//! The search among some consecutive molecules and their neighbors.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use glam::{Quat, Vec3};
+
+use super::cluster_compare::{ClusterPair, Comparison, Frame, PlacedPair};
+use super::neighbors::Neighbors;
+use super::placed_molecule::{PlacedMolecule, Skin, motion};
+use super::scratch::{Scratch, keep_headroom};
+use super::{FoundPairs, RigidSpheres};
+use crate::pose::Pose;
+use crate::search::uniform_grid::MAX_COMPARISONS;
+use crate::search::uniform_grid::simd::Instructions;
+
+/// Skin of a list of clusters.
+const CLUSTER_SKIN: Skin = Skin {
+    substeps: 8.0,
+    min: 0.02,
+    max: 0.1,
+};
+
+/// Some consecutive molecules, and their neighbors with larger indices.
+#[derive(Default)]
+pub(super) struct Task {
+    /// Sorted by molecules.
+    pub(super) pairs: Vec<NeighborPair>,
+    /// Clusters that the pairs remember.
+    pub(super) clusters: Vec<ClusterPair>,
+    /// Number of pairs whose clusters were compared again.
+    pub(super) renewed: u64,
+    /// Number of pairs of spheres that were compared.
+    pub(super) compared: u64,
+    /// Whether the neighbors were replaced since the last search.
+    pub(super) has_new_neighbors: bool,
+}
+
+/// Two molecules whose boxes overlap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NeighborPair {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    /// Range of its clusters in the list of the task.
+    pub(super) first: u32,
+    pub(super) len: u32,
+    /// Position (nm) and rotation of `b` in the frame of `a` when its clusters were compared. Not
+    /// a `Pose`, which is aligned to 16 bytes.
+    pub(super) position: Vec3,
+    pub(super) rotation: [f32; 4],
+    /// How far the two may move against each other until the clusters are compared again, nm;
+    /// negative if they have not been compared.
+    pub(super) slack: f32,
+}
+
+impl NeighborPair {
+    pub(super) fn new(a: u32, b: u32) -> Self {
+        Self {
+            a,
+            b,
+            first: 0,
+            len: 0,
+            position: Vec3::ZERO,
+            rotation: [0.0; 4],
+            slack: -1.0,
+        }
+    }
+
+    /// Whether its clusters are still those that are close, `b` being at `relative` now and within
+    /// `size` nm of its origin.
+    pub(super) fn is_valid(&self, relative: &Pose, size: f32) -> bool {
+        let reference = Pose::new(self.position, Quat::from_array(self.rotation));
+        motion(&reference, relative, size) <= self.slack
+    }
+}
+
+/// What all tasks of a search read.
+pub(super) struct Shared<'a> {
+    pub(super) molecules: &'a [Arc<RigidSpheres>],
+    pub(super) first_sphere: &'a [u32],
+    pub(super) placed: &'a [PlacedMolecule],
+    pub(super) margin: f32,
+    pub(super) with_centers: bool,
+    pub(super) instructions: Instructions,
+    /// Number of pairs of spheres that finished tasks have compared.
+    pub(super) compared: AtomicU64,
+}
+
+impl Task {
+    /// Replaces the neighbors. With `keep`, those that stay keep what they remember.
+    pub(super) fn set_neighbors(
+        &mut self,
+        molecules: std::ops::Range<usize>,
+        neighbors: &Neighbors,
+        keep: bool,
+        previous: &mut Vec<NeighborPair>,
+    ) {
+        self.has_new_neighbors = true;
+        previous.clear();
+        previous.append(&mut self.pairs);
+        let mut previous = previous.iter().peekable();
+        for a in molecules {
+            let start = self.pairs.len();
+            let range = neighbors.first[a] as usize..neighbors.first[a + 1] as usize;
+            let others = &neighbors.others[range];
+            self.pairs
+                .extend(others.iter().map(|&b| NeighborPair::new(a as u32, b)));
+            self.pairs[start..].sort_unstable_by_key(|pair| pair.b);
+            if !keep {
+                continue;
+            }
+            for pair in &mut self.pairs[start..] {
+                let key = (pair.a, pair.b);
+                while previous.next_if(|old| (old.a, old.b) < key).is_some() {}
+                if let Some(old) = previous.next_if(|old| (old.a, old.b) == key) {
+                    *pair = *old;
+                }
+            }
+        }
+        keep_headroom(&mut self.pairs);
+    }
+
+    /// Begins a search; returns whether neighbors have moved.
+    pub(super) fn begin(&mut self, shared: &Shared<'_>) -> bool {
+        (self.renewed, self.compared) = (0, 0);
+        let has_moved = |molecule: u32| shared.placed[molecule as usize].has_moved;
+        let changed = std::mem::take(&mut self.has_new_neighbors);
+        changed
+            || self
+                .pairs
+                .iter()
+                .any(|pair| has_moved(pair.a) || has_moved(pair.b))
+    }
+
+    /// Finds the pairs of spheres of all neighbors.
+    pub(super) fn run(
+        &mut self,
+        shared: &Shared<'_>,
+        scratch: &mut Scratch,
+        mut receive: impl FnMut(&FoundPairs<'_>),
+    ) {
+        scratch.clusters.clear();
+        scratch.comparison.compared = 0;
+        // Counted by task: an atomic that all threads change is slow.
+        let before = shared.compared.load(Ordering::Relaxed);
+        for at in 0..self.pairs.len() {
+            let mut pair = self.pairs[at];
+            let compared = self.find_between(&mut pair, shared, scratch);
+            self.pairs[at] = pair;
+            let Comparison {
+                pairs,
+                gaps,
+                centers,
+                ..
+            } = &scratch.comparison;
+            if compared && !pairs.is_empty() {
+                receive(&FoundPairs {
+                    a: pair.a,
+                    b: pair.b,
+                    pairs,
+                    gaps,
+                    centers,
+                });
+            }
+            if before + scratch.comparison.compared > MAX_COMPARISONS {
+                break;
+            }
+        }
+        self.clusters.clear();
+        self.clusters.extend_from_slice(&scratch.clusters);
+        keep_headroom(&mut self.clusters);
+        self.compared = scratch.comparison.compared;
+        shared.compared.fetch_add(self.compared, Ordering::Relaxed);
+        scratch.comparison.keep_headroom();
+    }
+
+    /// Finds the pairs of spheres of two neighbors; false if they are too far apart to have any.
+    pub(super) fn find_between(
+        &mut self,
+        pair: &mut NeighborPair,
+        shared: &Shared<'_>,
+        scratch: &mut Scratch,
+    ) -> bool {
+        let Scratch {
+            comparison,
+            clusters: kept,
+            ..
+        } = scratch;
+        let [a, b] = [pair.a as usize, pair.b as usize];
+        let [one, other] = [a, b].map(|index| &shared.placed[index]);
+        let inverse = one.pose.rotation.conjugate();
+        let relative = Pose::new(
+            inverse * (other.pose.position - one.pose.position),
+            inverse * other.pose.rotation,
+        );
+        let valid = pair.is_valid(&relative, shared.molecules[b].bounding_radius());
+        let first = kept.len() as u32;
+        if valid {
+            let range = pair.first as usize..(pair.first + pair.len) as usize;
+            pair.first = first;
+            if range.is_empty() {
+                return false;
+            }
+            kept.extend_from_slice(&self.clusters[range]);
+        }
+        let placed = PlacedPair {
+            a: &shared.molecules[a],
+            b: &shared.molecules[b],
+            relative: Frame {
+                rotation: one.rotation.transpose() * other.rotation,
+                position: relative.position,
+            },
+            world: [one, other].map(|placed| Frame {
+                rotation: placed.rotation,
+                position: placed.pose.position,
+            }),
+            first_sphere: [a, b].map(|index| shared.first_sphere[index]),
+            margin: shared.margin,
+            rounding: one.rounding + other.rounding,
+            with_centers: shared.with_centers,
+        };
+        if valid {
+            let clusters = &kept[first as usize..];
+            comparison.compare(shared.instructions, &placed, clusters);
+            return true;
+        }
+        let skin = CLUSTER_SKIN.width(one.motion + other.motion);
+        let apart = comparison.compare_all(shared.instructions, &placed, skin, kept);
+        (pair.position, pair.rotation) = (relative.position, relative.rotation.to_array());
+        pair.first = first;
+        pair.len = kept.len() as u32 - first;
+        pair.slack = skin + apart.unwrap_or(0.0);
+        self.renewed += 1;
+        true
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let pairs = self.pairs.capacity() * size_of::<NeighborPair>();
+        let clusters = self.clusters.capacity() * size_of::<ClusterPair>();
+        (pairs + clusters + size_of::<Self>()) as u64
+    }
+}
