@@ -17,9 +17,9 @@ pub(super) const NEIGHBOR_SKIN: Skin = Skin {
 
 /// The molecules with overlapping boxes.
 pub(super) struct Neighbors {
-    pub(super) boxes: BoxSet,
+    boxes: BoxSet,
     pub(super) grid: BoxGrid,
-    pub(super) pairs: PairBuffer,
+    pairs: PairBuffer,
     /// First neighbor of each molecule, and one entry more.
     pub(super) first: Vec<u32>,
     /// Neighbors with a larger index of each molecule, sorted.

@@ -99,7 +99,7 @@ pub(super) fn motion(from: &Pose, to: &Pose, radius: f32) -> f32 {
 
 /// Distance of two quaternions; both signs mean the same rotation.
 #[inline]
-pub(super) fn chord(one: Quat, other: Quat) -> f32 {
+fn chord(one: Quat, other: Quat) -> f32 {
     let distance = (one - other).length_squared();
     distance.min((one + other).length_squared()).sqrt()
 }

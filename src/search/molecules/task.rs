@@ -33,7 +33,7 @@ pub(super) struct Task {
     /// Number of pairs of spheres that were compared.
     pub(super) compared: u64,
     /// Whether the neighbors were replaced since the last search.
-    pub(super) has_new_neighbors: bool,
+    has_new_neighbors: bool,
 }
 
 /// Two molecules whose boxes overlap.
@@ -42,15 +42,15 @@ pub(super) struct NeighborPair {
     pub(super) a: u32,
     pub(super) b: u32,
     /// Range of its clusters in the list of the task.
-    pub(super) first: u32,
-    pub(super) len: u32,
+    first: u32,
+    len: u32,
     /// Position (nm) and rotation of `b` in the frame of `a` when its clusters were compared. Not
     /// a `Pose`, which is aligned to 16 bytes.
-    pub(super) position: Vec3,
-    pub(super) rotation: [f32; 4],
+    position: Vec3,
+    rotation: [f32; 4],
     /// How far the two may move against each other until the clusters are compared again, nm;
     /// negative if they have not been compared.
-    pub(super) slack: f32,
+    slack: f32,
 }
 
 impl NeighborPair {
@@ -68,7 +68,7 @@ impl NeighborPair {
 
     /// Whether its clusters are still those that are close, `b` being at `relative` now and within
     /// `size` nm of its origin.
-    pub(super) fn is_valid(&self, relative: &Pose, size: f32) -> bool {
+    fn is_valid(&self, relative: &Pose, size: f32) -> bool {
         let reference = Pose::new(self.position, Quat::from_array(self.rotation));
         motion(&reference, relative, size) <= self.slack
     }
@@ -175,7 +175,7 @@ impl Task {
     }
 
     /// Finds the pairs of spheres of two neighbors; false if they are too far apart to have any.
-    pub(super) fn find_between(
+    fn find_between(
         &mut self,
         pair: &mut NeighborPair,
         shared: &Shared<'_>,
