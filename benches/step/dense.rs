@@ -73,16 +73,18 @@ pub fn run(run: &mut Run, options: &Options) -> Done {
     columns.extend([
         Column::measured("molecules that touch others", "%"),
         Column::measured("memory of the search per molecule", "bytes"),
+        Column::measured("of it, pairs of clusters", "bytes"),
         Column::measured("memory of the process per molecule", "bytes"),
     ]);
     let mut table = run.table(&title, columns);
     let per_molecule = |value: f64| value / f64::from(molecules);
     for (((kind, app), steps), grown) in KINDS.iter().zip(&mut apps).zip(&steps).zip(grown) {
-        let remembered = steps.last().map_or(0.0, |step| step.remembered as f64);
+        let last = steps.last().copied().unwrap_or_default();
         let mut row = time_cells(kind.name(), steps);
         row.extend([
             Cell::from(per_molecule(100.0 * touching(app) as f64)),
-            Cell::from(per_molecule(remembered)),
+            Cell::from(per_molecule(last.remembered as f64)),
+            Cell::from(per_molecule(last.clusters as f64)),
             Cell::from(grown.map(per_molecule)),
         ]);
         table.row(row);

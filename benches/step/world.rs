@@ -183,6 +183,8 @@ pub struct Step {
     pub found: u64,
     /// Memory of what the search remembers, bytes.
     pub remembered: u64,
+    /// Memory of the remembered pairs of clusters among it, bytes.
+    pub clusters: u64,
 }
 
 impl Step {
@@ -202,6 +204,7 @@ impl Step {
             step.compared = work.sphere_pairs;
             step.found = world.contacts().candidate_pairs() as u64;
             step.remembered = work.bytes;
+            step.clusters = work.cluster_bytes;
         }
         step
     }
@@ -220,6 +223,7 @@ impl Step {
             mean.compared += step.compared;
             mean.found += step.found;
             mean.remembered = step.remembered;
+            mean.clusters = step.clusters;
         }
         mean
     }

@@ -108,6 +108,8 @@ pub struct SearchWork {
     pub sphere_pairs: u64,
     /// Memory of what is remembered, bytes.
     pub bytes: u64,
+    /// Memory of the remembered pairs of clusters among it, bytes: it grows with the contacts.
+    pub cluster_bytes: u64,
 }
 
 /// Overlapping spheres of two molecules.
@@ -321,6 +323,7 @@ impl MoleculeSearch {
             self.work.cluster_pairs += task.clusters.len() as u64;
             self.work.sphere_pairs += task.compared;
             self.work.bytes += task.bytes();
+            self.work.cluster_bytes += task.cluster_bytes();
         }
         self.work.bytes += self.scratches.bytes();
         self.work.bytes += (self.placed.capacity() * size_of::<PlacedMolecule>()) as u64;

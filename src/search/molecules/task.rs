@@ -234,9 +234,14 @@ impl Task {
         true
     }
 
+    /// Memory of the remembered clusters, bytes.
+    pub(super) fn cluster_bytes(&self) -> u64 {
+        (self.clusters.capacity() * size_of::<ClusterPair>()) as u64
+    }
+
+    /// Memory of all, bytes.
     pub(super) fn bytes(&self) -> u64 {
         let pairs = self.pairs.capacity() * size_of::<NeighborPair>();
-        let clusters = self.clusters.capacity() * size_of::<ClusterPair>();
-        (pairs + clusters + size_of::<Self>()) as u64
+        (pairs + size_of::<Self>()) as u64 + self.cluster_bytes()
     }
 }
