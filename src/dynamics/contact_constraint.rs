@@ -220,7 +220,8 @@ impl ContactConstraint {
     }
 }
 
-/// Mobility of `a` along and perpendicular to the normal, then of `b`, 1/Da.
+/// Mobility of `a` along and perpendicular to the normal, then of `b`, 1/Da: the inverse effective
+/// mass n·M⁻¹n + (r × n)·I⁻¹(r × n) at lever r.
 ///
 /// There are two perpendicular directions; the sum of their mobilities is an upper bound for
 /// either, which keeps the iteration stable in any sliding direction. The mobilities along any

@@ -49,15 +49,6 @@ impl MovingBody {
         self.velocity + self.angular_velocity.cross(lever)
     }
 
-    /// Inverse effective mass along the unit vector `direction` at `lever`:
-    /// n·M⁻¹n + (r × n)·I⁻¹(r × n), 1/Da.
-    #[inline]
-    #[must_use]
-    pub fn mobility(&self, lever: Vec3, direction: Vec3) -> f32 {
-        let torque = lever.cross(direction);
-        direction.dot(self.inverse_mass * direction) + torque.dot(self.inverse_inertia * torque)
-    }
-
     /// Whether an impulse can move the body.
     #[inline]
     #[must_use]

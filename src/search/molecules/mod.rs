@@ -335,8 +335,8 @@ impl MoleculeSearch {
 
     /// Places the molecules; returns whether one has left its box.
     fn place(&mut self, pose: impl Fn(usize) -> Pose + Sync) -> Result<bool, SearchError> {
-        let anew = self.margin.is_none() || self.placed.len() != self.molecules.len();
-        if anew {
+        let is_first = self.margin.is_none() || self.placed.len() != self.molecules.len();
+        if is_first {
             self.placed.clear();
             let molecules = self.molecules.iter().enumerate();
             self.placed.extend(
@@ -375,7 +375,7 @@ impl MoleculeSearch {
         }
     }
 
-    /// Finds the neighbors, and keeps what those that stay remember.
+    /// Finds the neighbors. Pairs that are still neighbors keep their clusters.
     fn find_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
         for (placed, molecule) in self.placed.iter_mut().zip(&self.molecules) {
             placed.reference = (placed.pose.position, placed.pose.rotation.to_array());
@@ -471,7 +471,7 @@ mod tests {
         };
         search.set_molecules(molecules.iter().cloned()).unwrap();
         let mut parts = Vec::new();
-        // The first search compares all clusters, the second those that are remembered.
+        // The first search compares all clusters, the second only remembered ones.
         for _ in 0..2 {
             let sink = FoundPairsSink {
                 parts: &mut parts,

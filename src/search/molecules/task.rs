@@ -66,7 +66,7 @@ impl NeighborPair {
         }
     }
 
-    /// Whether its clusters are still those that are close, `b` being at `relative` now and within
+    /// Whether the list of close clusters is still complete. `b` is at `relative` now, and within
     /// `size` nm of its origin.
     fn is_valid(&self, relative: &Pose, size: f32) -> bool {
         let reference = Pose::new(self.position, Quat::from_array(self.rotation));
@@ -87,7 +87,7 @@ pub(super) struct Shared<'a> {
 }
 
 impl Task {
-    /// Replaces the neighbors. With `keep`, those that stay keep what they remember.
+    /// Replaces the neighbors. With `keep`, pairs that are still neighbors keep their clusters.
     pub(super) fn set_neighbors(
         &mut self,
         molecules: std::ops::Range<usize>,
