@@ -108,6 +108,10 @@ pub struct MoleculeWorld {
     pub(super) members: Members,
     /// Whether `members` is up to date.
     pub(super) members_collected: bool,
+    /// Members with a disabled collider, ascending.
+    pub(super) disabled: Vec<MemberIndex>,
+    /// Whether hooks of the app filter pairs of molecules.
+    pub(super) has_hooks: bool,
     pub(super) external_contacts: ExternalContacts,
     /// Length of the current substep, s; `None` if this context does not step.
     pub(super) substep: Option<f32>,

@@ -24,6 +24,7 @@ mod ligand;
 mod log;
 mod queries;
 mod query_oracle;
+mod rapier_components;
 mod render;
 mod schedules;
 mod state_errors;
