@@ -36,7 +36,7 @@ use crate::motion::{CollisionOutcome, MotionError, OverlapShape};
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 ///     let molecule = Molecule(assets.load("molecules/popc.pdb"));
 ///     // A `MessageReader<MoleculeCollision>` receives the collisions of all molecules.
-///     commands.spawn((molecule, AccelerationBound::default())).observe(
+///     commands.spawn((molecule, AccelerationBound::default(), MoleculeEventsEnabled)).observe(
 ///         |collision: On<MoleculeCollision>| {
 ///             info!("hit {} after {} s", collision.other, collision.time);
 ///         },

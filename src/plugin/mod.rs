@@ -129,7 +129,8 @@
 //!
 //! # Contacts and collisions
 //!
-//! Two molecules *touch* while atoms of theirs overlap; each overlap is a *contact*.
+//! Two molecules *touch* while atoms of theirs overlap or push each other, which they do before
+//! they overlap (a GPU reports only overlaps); each such pair of atoms is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] report start and end, by
 //! substep. A *collision* has a time of impact; [`MoleculeCollision`] reports it for
 //! molecules with [`BrownianMotion`] or an [`AccelerationBound`].

@@ -199,12 +199,11 @@ impl Plugin for MoleculePhysicsPlugin {
                 )
                     .chain()
                     .in_set(MoleculeSystems::Gather),
-                (contact_systems::detect, contact_systems::update_touching)
-                    .chain()
-                    .in_set(MoleculeSystems::Detect),
+                contact_systems::detect.in_set(MoleculeSystems::Detect),
                 (
                     external_contacts::collect_external_contacts,
                     contact_systems::respond,
+                    contact_systems::update_touching,
                     rapier_events::send_rapier_events,
                     compartment_springs::compute_springs,
                 )

@@ -104,11 +104,14 @@ fn a_molecule_observes_its_own_collisions() {
     let left = spawn_moving(&mut app, &template, Vec3::X * -2.0, Vec3::X * 4.0);
     let right = spawn_moving(&mut app, &template, Vec3::X * 2.0, Vec3::X * -4.0);
     for molecule in [left, right] {
-        app.world_mut().entity_mut(molecule).observe(
-            move |collision: On<MoleculeCollision>, mut events: ResMut<Events>| {
-                events.0.push((molecule, *collision));
-            },
-        );
+        app.world_mut()
+            .entity_mut(molecule)
+            .insert(MoleculeEventsEnabled)
+            .observe(
+                move |collision: On<MoleculeCollision>, mut events: ResMut<Events>| {
+                    events.0.push((molecule, *collision));
+                },
+            );
     }
     run(&mut app, 40);
     let [message] = *collisions(&app) else {

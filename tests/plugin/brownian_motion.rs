@@ -259,7 +259,7 @@ fn a_collision_rule_overrides_the_components() {
     for molecule in &molecules {
         app.world_mut()
             .entity_mut(*molecule)
-            .insert(CollisionOutcome::Stick)
+            .insert((CollisionOutcome::Stick, MoleculeEventsEnabled))
             .observe(|_: On<MoleculeCollision>, mut events: ResMut<Events>| events.0 += 1);
     }
     app.init_resource::<Events>()
