@@ -176,7 +176,7 @@ impl Plugin for MoleculePhysicsPlugin {
         // What a molecule requires, for scenes without Bevy's feature `reflect_auto_register`.
         app.register_type::<(Transform, GlobalTransform, TransformTreeChanged)>()
             .register_type::<(Visibility, InheritedVisibility, ViewVisibility)>()
-            .register_type::<ChildOf>();
+            .register_type::<(ChildOf, Children)>();
         app.insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
             .insert_resource(molecule_world::InitialContactConfig(self.contact_config))
