@@ -188,8 +188,9 @@ pub mod prelude {
     pub use crate::plugin::{
         AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
         CrowdOnly, InCompartment, Molecule, MoleculeCollision, MoleculeContactStarted,
-        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeMaterial,
-        MoleculePlugins, MoleculeQueries, MoleculeSystems, StaticMolecule, TouchingMolecules,
+        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeEventsEnabled,
+        MoleculeMaterial, MoleculePlugins, MoleculeQueries, MoleculeSystems, StaticMolecule,
+        TouchingMolecules,
     };
     pub use crate::pose::Pose;
     pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};

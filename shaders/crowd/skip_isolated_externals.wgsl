@@ -7,15 +7,8 @@
 /// write in any order, but all write the same value.
 @group(0) @binding(4) var<storage, read_write> crowded: array<atomic<u32>>;
 
-/// Whether an impulse can move a body.
-fn is_movable(body: u32) -> bool {
-    return any(bodies[body].inverse_mass != vec3(0.0))
-        || any(bodies[body].diagonal != vec3(0.0))
-        || any(bodies[body].off_diagonal != vec3(0.0));
-}
-
 fn mark(body: u32) {
-    if is_movable(body) {
+    if is_movable(bodies[body]) {
         atomicStore(&crowded[body], 1u);
     }
 }

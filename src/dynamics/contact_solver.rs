@@ -1,14 +1,15 @@
 //! The contact solver: Jacobi over pairs of bodies, Gauss–Seidel over the contacts of a pair.
 
 use super::contact_constraint::SubstepParams;
-use super::contact_groups::{ContactGroup, PreviousContacts, for_each_group};
+use super::contact_groups::{ContactGroup, PreviousContacts, contacts_between, for_each_group};
 use super::detection::Detection;
 use super::device_solver::SavedContacts;
 use super::external_contact::BoundContact;
 use super::jacobi::JacobiIteration;
 use super::members::Members;
 use super::{
-    BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex, Softness,
+    BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex,
+    PairResponse, Softness,
 };
 
 /// Solves the contacts of a substep on the CPU: see the [module page](super).
@@ -133,7 +134,13 @@ impl ContactSolver {
     /// Starts a group wherever the bodies change, from contact `first` on.
     fn group_contacts(&mut self, first: usize) {
         for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
-            let ContactConstraint { a, b, external, .. } = *contact;
+            let ContactConstraint {
+                a,
+                b,
+                external,
+                dominance,
+                ..
+            } = *contact;
             let same =
                 |group: &mut ContactGroup| (group.a, group.b, group.external) == (a, b, external);
             if !self.groups.last_mut().is_some_and(same) {
@@ -143,6 +150,7 @@ impl ContactSolver {
                     start: index,
                     end: index,
                     external,
+                    dominance,
                     ..ContactGroup::default()
                 });
             }
@@ -156,6 +164,11 @@ impl ContactSolver {
     /// Contacts of the last substep, active or not, group after group.
     pub fn contacts(&self) -> &[ContactConstraint] {
         &self.contacts
+    }
+
+    /// Contacts of the last substep between two owners `a` < `b`, active or not.
+    pub fn contacts_between(&self, [a, b]: [BodyIndex; 2]) -> &[ContactConstraint] {
+        contacts_between(&self.contacts, &self.groups, (false, a, b))
     }
 
     /// The impulse of the last substep on each body.
@@ -220,20 +233,23 @@ impl ContactSolver {
             ContactGroup::range,
             &|group, contacts| {
                 let [a, b] = [group.a, group.b].map(|body| OwnerIndex(body.0));
-                let Some(material) = input.members.material_between(a, b) else {
+                if input.members.response(a, b) != PairResponse::Push {
                     contacts.fill(ContactConstraint::INACTIVE);
                     group.active = 0;
                     return;
-                };
+                }
+                let material = input.members.material_between(a, b);
+                let placed = [a, b].map(|owner| &input.bodies[owner.index()]);
+                group.dominance = placed[0].relative_dominance(placed[1]);
                 let inactive = ContactConstraint {
                     a: group.a,
                     b: group.b,
+                    dominance: group.dominance,
                     softness: Softness::new(&material, params.dt),
                     friction: material.friction,
                     ..ContactConstraint::INACTIVE
                 };
                 let pairs = &found.kept[group.range()];
-                let placed = [a, b].map(|owner| &input.bodies[owner.index()]);
                 let previous = previous.between(group.a, group.b, false);
                 for (contact, &pair) in contacts.iter_mut().zip(pairs) {
                     let spheres = [

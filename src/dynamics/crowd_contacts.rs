@@ -11,8 +11,8 @@ use super::external_contact::ExternalContacts;
 use super::group_search::{GroupSearch, PairGrouper};
 use super::members::{Members, Relabeling};
 use super::{
-    BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
-    Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,
+    BodyIndex, ContactConstraint, ContactMember, ContactSolverConfig, ContactSurface, CrowdTouch,
+    Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex, MovingBody, PairResponse,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -67,9 +67,9 @@ const BODIES_PER_TASK: usize = 1024;
 pub struct CrowdContacts {
     /// Parameters of the solver. Not validated here: see [`ContactSolverConfig::check`].
     pub config: ContactSolverConfig,
-    members: Members,
+    pub(super) members: Members,
     /// One body per owner, then the external bodies.
-    bodies: Vec<MovingBody>,
+    pub(super) bodies: Vec<MovingBody>,
     external: ExternalContacts,
     detection: Detection,
     solver: ContactSolver,
@@ -131,6 +131,12 @@ impl CrowdContacts {
         }
     }
 
+    /// Whether a device solves the contacts.
+    #[must_use]
+    pub fn uses_device(&self) -> bool {
+        self.device.as_ref().is_some()
+    }
+
     /// Whether [`touches`](Self::touches) is filled: always, unless a device solver is
     /// configured not to report them.
     #[must_use]
@@ -165,13 +171,8 @@ impl CrowdContacts {
     }
 
     /// Changes the surface of a member, if there is one with this index.
-    pub fn set_surface(
-        &mut self,
-        member: MemberIndex,
-        material: ContactMaterial,
-        groups: InteractionGroups,
-    ) {
-        self.members.set_surface(member, material, groups);
+    pub fn set_surface(&mut self, member: MemberIndex, surface: ContactSurface) {
+        self.members.set_surface(member, surface);
         if let Some(device) = self.device.as_mut() {
             device.mark_surfaces_changed();
         }
@@ -283,6 +284,7 @@ impl CrowdContacts {
     /// # Errors
     /// [`SearchError`] if the spheres are invalid; all contacts are dropped then.
     pub fn detect(&mut self) -> Result<SearchTimes, SearchError> {
+        self.members.clear_decisions();
         self.detection.begin();
         loop {
             match self.try_detect() {
@@ -320,6 +322,22 @@ impl CrowdContacts {
         self.detection
             .set_found_on_device(found.candidates, touches, members);
         Ok(found.times)
+    }
+
+    /// Lets `decide` change the response of the members that touch or are close, in ascending
+    /// order, for this substep only. Call it between [`detect`](Self::detect) and
+    /// [`respond`](Self::respond). A device solver has its own filter: it ignores the decisions.
+    pub fn decide_responses(&mut self, mut decide: impl FnMut(&CrowdTouch) -> PairResponse) {
+        if self.uses_device() {
+            return;
+        }
+        let members = &mut self.members;
+        self.detection.retain_touches(|touch| {
+            let response = decide(touch);
+            members.decide([touch.a, touch.b], response);
+            touch.pushes = response == PairResponse::Push;
+            response != PairResponse::Ignore
+        });
     }
 
     /// Sets the contacts of members with external bodies for the next
@@ -531,6 +549,14 @@ impl CrowdContacts {
         match self.device.as_ref().filter(|device| device.has_contacts()) {
             Some(device) => device.contacts(),
             None => self.solver.contacts(),
+        }
+    }
+
+    /// Those of the [`contacts`](Self::contacts) that include all between two bodies, `a` < `b`.
+    pub(super) fn contacts_of(&self, bodies: [BodyIndex; 2]) -> &[ContactConstraint] {
+        match self.device.as_ref().filter(|device| device.has_contacts()) {
+            Some(device) => device.contacts(),
+            None => self.solver.contacts_between(bodies),
         }
     }
 

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::group_search::{GroupSearch, PairGroups};
 use super::members::Members;
-use super::{MemberIndex, MovingBody, OwnerIndex};
+use super::{MemberIndex, MovingBody, OwnerIndex, PairResponse};
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{
@@ -24,15 +24,18 @@ pub struct CrowdTouch<I = MemberIndex> {
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
+    /// Whether the two push each other. If not, the touch is only reported.
+    pub pushes: bool,
 }
 
-impl CrowdTouch {
-    fn new(members: &Members, [a, b]: [OwnerIndex; 2], overlaps: u32, penetration: f32) -> Self {
-        Self {
-            a: members.member(a),
-            b: members.member(b),
-            overlaps,
-            penetration,
+impl CrowdTouch<OwnerIndex> {
+    fn by_member(self, members: &Members) -> CrowdTouch {
+        CrowdTouch {
+            a: members.member(self.a),
+            b: members.member(self.b),
+            overlaps: self.overlaps,
+            penetration: self.penetration,
+            pushes: self.pushes,
         }
     }
 }
@@ -122,6 +125,11 @@ impl Detection {
         &self.touches
     }
 
+    /// Keeps the touches that `keep` returns true for, which may change them.
+    pub fn retain_touches(&mut self, keep: impl FnMut(&mut CrowdTouch) -> bool) {
+        self.touches.retain_mut(keep);
+    }
+
     /// Members that touched in the previous substep, sorted.
     pub fn previous_touches(&self) -> &[CrowdTouch] {
         &self.previous_touches
@@ -182,12 +190,18 @@ impl Detection {
             self.find_by_molecules(members, bodies, margin)
         })?;
         self.touches.clear();
-        let groups = self.found.groups.iter();
-        let touching = groups.filter(|group| members.may_touch(group.a, group.b));
-        self.touches.extend(touching.map(|group| {
-            let owners = [group.a, group.b];
-            CrowdTouch::new(members, owners, group.overlaps, group.penetration)
-        }));
+        self.touches
+            .extend(self.found.groups.iter().filter_map(|group| {
+                let response = members.response(group.a, group.b);
+                let touch = CrowdTouch {
+                    a: group.a,
+                    b: group.b,
+                    overlaps: group.overlaps,
+                    penetration: group.penetration,
+                    pushes: response == PairResponse::Push,
+                };
+                (response != PairResponse::Ignore).then(|| touch.by_member(members))
+            }));
         Ok(times)
     }
 
@@ -239,10 +253,8 @@ impl Detection {
         self.found.clear();
         self.found.candidates = candidates;
         self.touches.clear();
-        self.touches.extend(touches.iter().map(|touch| {
-            let owners = [touch.a, touch.b];
-            CrowdTouch::new(members, owners, touch.overlaps, touch.penetration)
-        }));
+        self.touches
+            .extend(touches.iter().map(|touch| touch.by_member(members)));
     }
 
     /// Takes over which owners touch from a device that did not report it.
@@ -258,6 +270,12 @@ impl Detection {
 
 /// Touches with unknown overlap.
 fn unmeasured_touches(touching: &[[OwnerIndex; 2]], members: &Members) -> Vec<CrowdTouch> {
-    let touch = |owners: &[OwnerIndex; 2]| CrowdTouch::new(members, *owners, 0, f32::NEG_INFINITY);
+    let touch = |&[a, b]: &[OwnerIndex; 2]| CrowdTouch {
+        a: members.member(a),
+        b: members.member(b),
+        overlaps: 0,
+        penetration: f32::NEG_INFINITY,
+        pushes: true,
+    };
     touching.iter().map(touch).collect()
 }

@@ -80,6 +80,7 @@ impl BoundContact {
             lever_b: contact.point - bodies[b.index()].center,
             gap: contact.solver_gap(),
             friction: contact.friction,
+            dominance: bodies[a.index()].relative_dominance(&bodies[b.index()]),
             ..ContactConstraint::INACTIVE
         };
         constraint.set_up(bodies, contact.restitution, substep);

@@ -72,6 +72,8 @@ mod material;
 mod members;
 mod moving_body;
 mod simd;
+mod surface;
+mod touch_contact;
 mod wake;
 mod wide_constraint;
 
@@ -86,9 +88,13 @@ pub use device_solver::{
 pub use external_contact::{BoundContact, ContactSide, ExternalBody, ExternalContact};
 pub use group_search::{GroupSearch, PairGroup, PairGrouper, PairGroups};
 pub use index::{BodyIndex, MemberIndex, OwnerIndex};
-pub use material::{ContactMaterial, ContactSolverConfig, InteractionGroups, Softness};
+pub use material::{CombineRule, ContactMaterial, ContactSolverConfig, Softness};
 pub use members::{ContactMember, Exclusion};
-pub use moving_body::MovingBody;
+pub use moving_body::{Dominance, MovingBody};
+pub use surface::{BodyType, ContactSurface, InteractionGroups, InteractionTypes, PairResponse};
+pub use touch_contact::TouchContact;
+#[cfg(feature = "plugin")]
+pub(crate) use touch_contact::overlapping_spheres;
 #[cfg(feature = "gpu")]
 pub(crate) use wake::{WAKE_OVERLAP, WAKE_SPEED};
 

@@ -3,9 +3,9 @@
 use bevy::asset::AsAssetId;
 use bevy::ecs::template::FromTemplate;
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{Group, RigidBody, Velocity};
+use bevy_rapier3d::prelude::{RigidBody, Velocity};
 
-use crate::dynamics::{ContactMaterial, InteractionGroups};
+use crate::dynamics::ContactMaterial;
 // The derive of `FromTemplate` adds a type with the usual name to this module.
 use crate::molecule::MoleculeTemplate as StructureTemplate;
 
@@ -67,80 +67,29 @@ impl AsAssetId for Molecule {
     }
 }
 
-/// Contact material and collision groups of a molecule.
+/// Stiffness of the contacts of a molecule with other molecules, in
+/// [`ContactModel::Crowd`](super::ContactModel::Crowd).
 ///
-/// Friction and restitution apply to all contacts; frequency and damping to contacts with other
-/// molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd). May change at any time. If a
-/// value is invalid, the default material is used and an error is logged once per change.
-///
-/// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
-/// # use bevy_rapier3d::prelude::*;
-/// // Molecules of a group that does not collide with itself.
-/// let material = MoleculeMaterial {
-///     memberships: Group::GROUP_2,
-///     filter: Group::ALL.difference(Group::GROUP_2),
-///     ..default()
-/// };
-/// ```
+/// Rapier's components set the rest, as for any collider: `Friction`, `Restitution`,
+/// `CollisionGroups` and others, see the [table](super#components-of-rapier). May change at any
+/// time. If a value is invalid, the default material is used and an error is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeMaterial {
-    /// Ratio of separation speed to approach speed, from 0 to 1. Default: 0.
-    pub restitution: f32,
-    /// Coulomb friction coefficient. Default: 0.5.
-    pub friction: f32,
     /// Frequency of the contact spring, Hz: how fast overlaps are resolved. Limited to a quarter of
     /// the substep rate. Default: 60 Hz.
     pub frequency_hz: f32,
     /// Damping ratio of the contact spring; 1 is critical. Default: 10.
     pub damping_ratio: f32,
-    /// Groups that the molecule belongs to. Unless `memberships` and `filter` are both
-    /// `Group::ALL`, they are also the [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups)
-    /// of the collider. Default: all.
-    pub memberships: Group,
-    /// Groups that the molecule collides with. Default: all.
-    pub filter: Group,
 }
 
 impl Default for MoleculeMaterial {
     fn default() -> Self {
         let material = ContactMaterial::default();
         Self {
-            restitution: material.restitution,
-            friction: material.friction,
             frequency_hz: material.frequency_hz,
             damping_ratio: material.damping_ratio,
-            memberships: Group::ALL,
-            filter: Group::ALL,
         }
-    }
-}
-
-impl MoleculeMaterial {
-    /// The contact material, which may be invalid.
-    pub(super) fn contact_material(&self) -> ContactMaterial {
-        ContactMaterial {
-            restitution: self.restitution,
-            friction: self.friction,
-            frequency_hz: self.frequency_hz,
-            damping_ratio: self.damping_ratio,
-        }
-    }
-
-    /// The contact material, or the default if it is invalid, and the groups.
-    pub(super) fn surface(&self) -> (ContactMaterial, InteractionGroups) {
-        let material = self.contact_material();
-        let material = match material.check() {
-            Ok(()) => material,
-            Err(_) => ContactMaterial::default(),
-        };
-        let groups = InteractionGroups {
-            memberships: self.memberships.bits(),
-            filter: self.filter.bits(),
-        };
-        (material, groups)
     }
 }
 

@@ -10,7 +10,8 @@
 //! | [`Molecule`] | app | the structure file; requires all other components of a body |
 //! | `Transform` | both | pose of the center of mass, world frame, nm; the scale must be 1 |
 //! | `Velocity` (Rapier) | both | nm/s and rad/s |
-//! | [`MoleculeMaterial`] | app | restitution, friction, stiffness, collision groups |
+//! | [`MoleculeMaterial`] | app | stiffness of contacts with other molecules; Rapier's components set the [rest](#components-of-rapier) |
+//! | [`MoleculeEventsEnabled`] | app | triggers entity events on the molecule |
 //! | [`MoleculeDetail`] | app | spheres used in contacts with other molecules: atoms, residues, proxies, one |
 //! | [`StaticMolecule`] | app | a molecule with a fixed body |
 //! | [`CrowdOnly`] | app | a molecule without a Rapier collider |
@@ -24,11 +25,13 @@
 //! | [`MoleculeWorld`] | plugin | contacts, clock and timings, on each Rapier context |
 //!
 //! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`].
-//! - Messages that are also entity events, in a deterministic order:
-//!   [`MoleculeContactStarted`], [`MoleculeContactStopped`], [`MoleculeCollision`].
+//! - Messages in a deterministic order, also entity events of molecules with
+//!   [`MoleculeEventsEnabled`]: [`MoleculeContactStarted`], [`MoleculeContactStopped`],
+//!   [`MoleculeCollision`]. Rapier's `CollisionEvent` and `ContactForceEvent` are sent, too, if
+//!   `ActiveEvents` requests them.
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
-//! - System parameters: [`TouchingMolecules`] lists touching molecules; [`MoleculeQueries`]
+//! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
 //!   finds atoms by rays, moving shapes and points.
 //!
 //! Lengths are nm, masses Da, times s, angles radians. Rapier's gravity of 9.81 is then 9.81 nm/s².
@@ -91,6 +94,40 @@
 //! bodies less closely than by default
 //! (`adaptive_change_detection_margin`); [`CrowdOnly`] molecules save that, too.
 //!
+//! # Components of Rapier
+//!
+//! Molecules obey Rapier's components as ordinary colliders do. In contacts with ordinary colliders,
+//! Rapier applies all of them. The table is about contacts between molecules: in
+//! [`ContactModel::Crowd`], in [`ContactModel::Solver`], and for [`CrowdOnly`] molecules. The tests
+//! in `tests/plugin/rapier_components.rs` check each row in all three.
+//!
+//! | component | Crowd | Solver | `CrowdOnly` | test |
+//! |---|---|---|---|---|
+//! | `CollisionGroups` | yes | yes | yes | `collision_groups_keep_molecules_apart` |
+//! | `SolverGroups` | yes | yes | yes | `solver_groups_keep_molecules_from_pushing` |
+//! | `Sensor` | yes | yes | yes | `sensors_are_reported_and_do_not_push` |
+//! | `ColliderDisabled` | yes | yes | yes | `disabled_colliders_pass` |
+//! | `RigidBodyDisabled` | yes | yes | yes | `disabled_bodies_neither_move_nor_collide` |
+//! | `ActiveCollisionTypes` | yes | yes | yes | `collision_types_select_pairs_by_their_bodies` |
+//! | `ActiveHooks`: filters | yes, on the CPU | yes | no: hooks get colliders | `hooks_filter_pairs_of_molecules`, `contexts_with_hooks_use_the_cpu` |
+//! | `ActiveHooks`: `MODIFY_SOLVER_CONTACTS` | no: Rapier's solver contacts cannot be made outside of it | yes | no | `contacts_are_modified_by_hooks_only_in_the_solver_model` |
+//! | `ActiveEvents`, `CollidingEntities` | yes | yes | yes | `collision_events_and_colliding_entities_work_as_for_colliders`, `sensors_and_removed_molecules_flag_their_collision_events` |
+//! | `ContactForceEventThreshold` | yes | yes | yes | `contact_force_events_respect_their_threshold` |
+//! | `Friction` | yes | yes | yes | `friction_is_combined_by_its_rule` |
+//! | `Restitution` | yes | yes | yes | `restitution_is_combined_by_its_rule` |
+//! | `AdditionalMassProperties` | yes | yes | yes | `mass_properties_of_the_app_are_kept` |
+//! | `Dominance` | yes | yes | yes | `a_dominating_molecule_goes_on_as_if_alone` |
+//! | `LockedAxes` | yes | yes | yes | `locked_axes_keep_a_molecule_in_place`, `gravity_does_not_act_along_locked_axes` |
+//! | `GravityScale` | yes | yes | yes | `gravity_scales_apply` |
+//! | `Ccd` | yes | yes | yes | `fast_molecules_with_ccd_do_not_tunnel` |
+//! | `RigidBody`: kinematic | yes | yes | yes | `kinematic_molecules_push_others` |
+//! | `ImpulseJoint`, `MultibodyJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled` |
+//! | `ExternalForce`, `ExternalImpulse`, `Damping` | yes | yes | yes | `forces_impulses_and_damping_act_on_molecules` |
+//! | `ContactSkin`, `SoftCcd` | no: contacts are those of the atoms | yes | no | `contact_skins_apply_only_in_the_solver_model` |
+//!
+//! Removing `CollisionGroups`, `SolverGroups` or `ActiveHooks` resets them between molecules in
+//! `Crowd`. Rapier itself ignores the removal: insert the default instead.
+//!
 //! # Backends
 //!
 //! [`MoleculeBackend`] selects the CPU or a GPU for contacts. A GPU receives the bodies and returns
@@ -142,6 +179,7 @@ mod compartment;
 mod compartment_springs;
 mod components;
 mod contact_events;
+mod contact_rules;
 mod contact_systems;
 #[cfg_attr(not(feature = "gpu"), path = "device_stub.rs")]
 mod device;
@@ -151,6 +189,7 @@ mod external_contacts;
 mod extract;
 #[cfg(feature = "gizmos")]
 mod gizmos;
+mod hooks;
 mod molecule_world;
 #[cfg(feature = "draw")]
 mod picking;
@@ -158,6 +197,8 @@ mod plugins;
 mod prepared_molecule;
 mod queries;
 mod rapier_body;
+mod rapier_contacts;
+mod rapier_events;
 mod scene_filter;
 mod state_errors;
 mod substep_loop;
@@ -175,7 +216,8 @@ pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
 };
 pub use contact_events::{
-    MoleculeContactStarted, MoleculeContactStopped, TouchingMolecules, TouchingPair,
+    MoleculeContact, MoleculeContactStarted, MoleculeContactStopped, MoleculeEventsEnabled,
+    TouchingMolecules, TouchingPair,
 };
 pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 #[cfg(feature = "draw")]

@@ -114,6 +114,12 @@ pub struct MoleculeWorld {
     /// Whether `members` is up to date.
     #[reflect(ignore)]
     pub(super) members_collected: bool,
+    /// Members with a disabled collider, ascending.
+    #[reflect(ignore)]
+    pub(super) disabled: Vec<MemberIndex>,
+    /// Whether hooks of the app filter pairs of molecules.
+    #[reflect(ignore)]
+    pub(super) has_hooks: bool,
     #[reflect(ignore)]
     pub(super) external_contacts: ExternalContacts,
     /// Length of the current substep, s; `None` if this context does not step.

@@ -168,6 +168,8 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<NearestAtom>()
             .register_type::<MoleculeTimes>()
             .register_type::<TouchingPair>()
+            .register_type::<MoleculeContact>()
+            .register_type::<MoleculeEventsEnabled>()
             .register_type::<PreparedMolecule>()
             .register_type::<CompartmentSurface>()
             .register_type::<MoleculeWorld>()
@@ -206,10 +208,13 @@ impl Plugin for MoleculePhysicsPlugin {
                 )
                     .chain()
                     .in_set(MoleculeSystems::Gather),
-                contact_systems::detect.in_set(MoleculeSystems::Detect),
+                (contact_systems::detect, contact_systems::update_touching)
+                    .chain()
+                    .in_set(MoleculeSystems::Detect),
                 (
                     external_contacts::collect_external_contacts,
                     contact_systems::respond,
+                    rapier_events::send_rapier_events,
                     compartment_springs::compute_springs,
                 )
                     .chain()
@@ -251,7 +256,6 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
         (
             (
                 prepared_molecule::prepare_molecules,
-                prepared_molecule::apply_materials,
                 compartment::build_surfaces,
                 compartment_springs::validate_confinements,
             )
@@ -269,9 +273,9 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
                 molecule_world::apply_contact_model,
                 collision_types::apply_collision_types,
                 contact_systems::collect_members,
+                contact_rules::update_contact_rules,
                 backend::choose_device,
                 backend::assign_backends,
-                contact_systems::update_contact_materials,
                 compartment::move_surfaces,
                 brownian_motion::collect_diffusing,
                 acceleration_bound::collect_bounded,

@@ -6,13 +6,14 @@ use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy::tasks::AsyncComputeTaskPool;
 use bevy_rapier3d::prelude::{
-    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, CollisionGroups,
-    Friction, Group, MassProperties, RapierRigidBodySet, Restitution, RigidBody,
+    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, MassProperties,
+    RapierRigidBodySet, RigidBody,
 };
 use bevy_rapier3d::rapier::dynamics::MassProperties as RapierMassProperties;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
-use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
+use super::components::{CrowdOnly, Molecule, MoleculeDetail, StaticMolecule};
+use super::contact_rules::ContactRules;
 use crate::molecule::MoleculeTemplate;
 use crate::proxy::ProxyCache;
 use crate::rapier::MoleculeShape;
@@ -112,6 +113,7 @@ impl PreparedTemplate {
 #[derive(Clone, Debug, Component, Reflect)]
 #[reflect(opaque)]
 #[reflect(Clone, Debug)]
+#[require(ContactRules)]
 pub struct PreparedMolecule(Arc<PreparedTemplate>);
 
 impl PreparedMolecule {
@@ -230,28 +232,6 @@ pub(super) fn remove_body(
         let handle = context.entity2body().get(&removed.entity).copied();
         if let Some(body) = handle.and_then(|handle| context.bodies.get_mut(handle)) {
             body.set_additional_mass_properties(RapierMassProperties::default(), true);
-        }
-    }
-}
-
-/// Applies the material of a molecule to its collider, and logs an invalid one.
-pub(super) fn apply_materials(
-    mut commands: Commands,
-    changed: Query<(Entity, &MoleculeMaterial), (Changed<MoleculeMaterial>, With<Molecule>)>,
-) {
-    for (entity, material) in &changed {
-        if let Err(error) = material.contact_material().check() {
-            error!("molecule {entity} uses the default material: {error}");
-        }
-        let (surface, _) = material.surface();
-        let mut entity = commands.entity(entity);
-        entity.try_insert((
-            Friction::coefficient(surface.friction),
-            Restitution::coefficient(surface.restitution),
-        ));
-        // The app may have inserted `CollisionGroups` itself.
-        if material.memberships != Group::ALL || material.filter != Group::ALL {
-            entity.try_insert(CollisionGroups::new(material.memberships, material.filter));
         }
     }
 }

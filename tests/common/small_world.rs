@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactMember, CrowdContacts, InteractionGroups, MovingBody,
+    ContactMaterial, ContactMember, ContactSurface, CrowdContacts, MovingBody,
 };
 use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
@@ -24,6 +24,7 @@ pub struct Molecule {
     pub spin: DVec3,
     pub fixed: bool,
     pub asleep: bool,
+    pub dominance: i8,
 }
 
 impl Molecule {
@@ -36,6 +37,7 @@ impl Molecule {
             spin: DVec3::ZERO,
             fixed: false,
             asleep: false,
+            dominance: 0,
         }
     }
 
@@ -81,6 +83,7 @@ impl Molecule {
             pose: self.pose(),
             center: self.position.as_vec3(),
             asleep: self.asleep,
+            dominance: self.dominance,
             ..MovingBody::default()
         };
         if !self.fixed {
@@ -122,8 +125,10 @@ impl SmallWorld {
         let members = members.map(|(molecule, &id)| ContactMember {
             id,
             spheres: Arc::new(RigidSpheres::atoms(&molecule.template)),
-            material: self.material,
-            groups: InteractionGroups::default(),
+            surface: ContactSurface {
+                material: self.material,
+                ..ContactSurface::default()
+            },
         });
         self.contacts.set_members(members.collect()).unwrap();
     }

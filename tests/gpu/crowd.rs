@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactSide, CrowdContacts, ExternalBody, ExternalContact, InteractionGroups,
-    MemberIndex, MovingBody,
+    BodyType, CombineRule, ContactMaterial, ContactSide, ContactSurface, CrowdContacts,
+    ExternalBody, ExternalContact, InteractionGroups, MemberIndex, MovingBody,
 };
 use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuGroupSearch};
 use bevy_rapier_molecules::search::AutoGrid;
@@ -158,13 +158,31 @@ fn coincident_molecules_separate() {
 fn the_collision_filter_matches_the_cpu() {
     let Some(device) = device() else { return };
     let mut both = Comparison::new(heap(30), &device);
-    let groups = InteractionGroups {
+    let apart = InteractionGroups {
         memberships: 1,
         filter: 2,
     };
+    let plain = ContactSurface::default();
+    let mut fixed_only = plain;
+    fixed_only.types.meets = BodyType::Fixed.mask();
+    let surfaces = [
+        ContactSurface {
+            groups: apart,
+            ..plain
+        },
+        ContactSurface {
+            solver_groups: apart,
+            ..plain
+        },
+        ContactSurface {
+            sensor: true,
+            ..plain
+        },
+        fixed_only,
+    ];
     for contacts in [&mut both.world.contacts, &mut both.device] {
-        for member in [50, 53, 61] {
-            contacts.set_surface(MemberIndex(member), ContactMaterial::default(), groups);
+        for (member, surface) in (50..62).zip(surfaces.into_iter().cycle()) {
+            contacts.set_surface(MemberIndex(member), surface);
         }
         ignore(contacts, &[[52, 56], [60, 49]]);
     }
@@ -174,6 +192,44 @@ fn the_collision_filter_matches_the_cpu() {
                 ignore(contacts, &[[57, 52]]);
             }
         }
+        both.step();
+        both.assert_close(5.0);
+        assert_eq!(both.device.touches(), both.world.contacts.touches());
+        let reported = both.device.touches().iter();
+        assert!(reported.filter(|touch| !touch.pushes).count() > 0);
+    }
+}
+
+/// Friction and restitution are combined by the same rules, and the same molecules dominate.
+#[test]
+fn materials_and_dominance_match_the_cpu() {
+    let Some(device) = device() else { return };
+    let mut both = Comparison::new(heap(30), &device);
+    let rules = [
+        CombineRule::Average,
+        CombineRule::Min,
+        CombineRule::Multiply,
+        CombineRule::Max,
+    ];
+    for contacts in [&mut both.world.contacts, &mut both.device] {
+        for member in 0..contacts.members().len() {
+            let surface = ContactSurface {
+                material: ContactMaterial {
+                    friction: 0.1 * (member % 7) as f32,
+                    friction_rule: rules[member % 4],
+                    restitution: 0.1 * (member % 5) as f32,
+                    restitution_rule: rules[member / 4 % 4],
+                    ..ContactMaterial::default()
+                },
+                ..ContactSurface::default()
+            };
+            contacts.set_surface(MemberIndex(member as u32), surface);
+        }
+    }
+    for (molecule, k) in both.world.molecules.iter_mut().zip(0..) {
+        molecule.dominance = [0, 0, 1, -1][k % 4];
+    }
+    for _ in 0..12 {
         both.step();
         both.assert_close(5.0);
     }
@@ -202,7 +258,11 @@ fn filtered_and_ignored_molecules_stay_asleep() {
                     memberships: 1,
                     filter: 0,
                 };
-                contacts.set_surface(MemberIndex(0), ContactMaterial::default(), groups);
+                let surface = ContactSurface {
+                    groups,
+                    ..ContactSurface::default()
+                };
+                contacts.set_surface(MemberIndex(0), surface);
             } else {
                 ignore(contacts, &[[0, 1]]);
             }
@@ -213,8 +273,7 @@ fn filtered_and_ignored_molecules_stay_asleep() {
         }
         // Without the filter the overlap wakes it.
         for contacts in [&mut both.world.contacts, &mut both.device] {
-            let groups = InteractionGroups::default();
-            contacts.set_surface(MemberIndex(0), ContactMaterial::default(), groups);
+            contacts.set_surface(MemberIndex(0), ContactSurface::default());
             ignore(contacts, &[]);
         }
         both.step();

@@ -134,10 +134,7 @@ fn contact_start_and_stop_are_reported_once() {
         let template = add(&mut app, bar());
         let left = spawn(&mut app, &template, Vec3::X * -1.0);
         let right = spawn(&mut app, &template, Vec3::X * 1.0);
-        let bouncy = MoleculeMaterial {
-            restitution: 1.0,
-            ..default()
-        };
+        let bouncy = Restitution::coefficient(1.0);
         for (molecule, speed) in [(left, 3.0), (right, -3.0)] {
             app.world_mut()
                 .entity_mut(molecule)
@@ -279,16 +276,9 @@ fn molecules_of_filtered_groups_do_not_touch() {
     for (molecule, filter) in [(one, Group::GROUP_2), (other, Group::ALL)] {
         app.world_mut()
             .entity_mut(molecule)
-            .insert(MoleculeMaterial {
-                restitution: 0.8,
-                memberships: Group::GROUP_1,
-                filter,
-                ..default()
-            });
+            .insert(CollisionGroups::new(Group::GROUP_1, filter));
     }
     run(&mut app, 5);
-    let restitution = app.world().get::<Restitution>(one).unwrap();
-    assert_eq!(restitution.coefficient, 0.8);
     assert!(app.world().resource::<Pairs>().0.is_empty());
     assert_eq!(position(&app, one), Vec3::ZERO);
 }
@@ -500,13 +490,9 @@ fn overlapping_molecules_that_do_not_collide_stay_asleep() {
             let joint = ImpulseJoint::new(pair[0], joint);
             app.world_mut().entity_mut(pair[1]).insert(joint);
         } else {
-            let material = MoleculeMaterial {
-                memberships: Group::GROUP_1,
-                filter: Group::GROUP_2,
-                ..default()
-            };
+            let groups = CollisionGroups::new(Group::GROUP_1, Group::GROUP_2);
             for molecule in pair {
-                app.world_mut().entity_mut(molecule).insert(material);
+                app.world_mut().entity_mut(molecule).insert(groups);
             }
         }
         // Rapier puts a body to sleep after two seconds of rest.

@@ -26,6 +26,7 @@ mod ligand;
 mod log;
 mod queries;
 mod query_oracle;
+mod rapier_components;
 mod reflection;
 mod render;
 mod scene_files;

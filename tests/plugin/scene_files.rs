@@ -49,11 +49,14 @@ fn spawn_scene(app: &mut App, [lipid, protein, chain]: &[Handle<MoleculeTemplate
     let falling = (
         Molecule(protein.clone()),
         MoleculeMaterial {
-            restitution: 0.25,
-            friction: 0.7,
-            memberships: Group::GROUP_2,
+            frequency_hz: 50.0,
             ..default()
         },
+        (
+            Restitution::coefficient(0.25),
+            Friction::coefficient(0.7),
+            CollisionGroups::new(Group::GROUP_2, Group::ALL),
+        ),
         Velocity {
             linear: Vec3::new(0.1, -3.0, 0.3),
             angular: Vec3::new(1.0, 2.0, 3.0),

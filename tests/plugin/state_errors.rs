@@ -1,7 +1,10 @@
 //! Invalid states are reported and do not affect other molecules.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::{MoleculeStateError, MoleculeSubstep, StateErrorKind};
+use bevy_rapier_molecules::dynamics::ContactMaterial;
+use bevy_rapier_molecules::plugin::{
+    MoleculeStateError, MoleculeSubstep, MoleculeWorld, StateErrorKind,
+};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -207,13 +210,15 @@ fn an_invalid_material_is_replaced_by_the_default() {
     let mut app = recording_app();
     let bystander = spawn_bystander(&mut app);
     let material = MoleculeMaterial {
-        friction: f32::NAN,
-        restitution: -3.0,
-        ..default()
+        frequency_hz: f32::NAN,
+        damping_ratio: -3.0,
     };
     app.world_mut().entity_mut(bystander).insert(material);
     run(&mut app, 10);
-    let friction = app.world().get::<Friction>(bystander).unwrap();
-    assert_eq!(friction.coefficient, MoleculeMaterial::default().friction);
+    let mut worlds = app.world_mut().query::<&MoleculeWorld>();
+    let world = worlds.single(app.world()).unwrap();
+    for member in world.contacts().members() {
+        assert_eq!(member.surface.material, ContactMaterial::default());
+    }
     assert_unharmed(&app, bystander);
 }
