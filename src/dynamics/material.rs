@@ -1,5 +1,7 @@
 //! Parameters of contacts: solver, material and contact spring.
 
+#[cfg(feature = "plugin")]
+use bevy::reflect::{Reflect, std_traits::ReflectDefault};
 use serde::{Deserialize, Serialize};
 
 use crate::force::{ParameterError, not_negative};
@@ -16,6 +18,11 @@ use crate::force::{ParameterError, not_negative};
 /// assert!(invalid.check().is_err_and(|error| error.name == "prediction_distance"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "plugin",
+    derive(Reflect),
+    reflect(Clone, Debug, Default, PartialEq)
+)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactSolverConfig {
     /// Solver iterations per substep. Default: 8.

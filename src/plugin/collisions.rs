@@ -43,8 +43,11 @@ pub struct MoleculeCollision {
 ///     outcome => outcome,
 /// }));
 /// ```
-#[derive(Resource)]
-pub struct CollisionRule(Box<dyn Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync>);
+#[derive(Resource, Reflect)]
+#[reflect(Debug, Default, from_reflect = false)]
+pub struct CollisionRule(
+    #[reflect(ignore)] Box<dyn Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync>,
+);
 
 impl CollisionRule {
     /// A rule, called once per collision in the order of the messages.

@@ -1,10 +1,13 @@
 //! The components of a molecule.
 
+use bevy::asset::AsAssetId;
+use bevy::ecs::template::FromTemplate;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{RigidBody, Velocity};
 
 use crate::dynamics::ContactMaterial;
-use crate::molecule::MoleculeTemplate;
+// The derive of `FromTemplate` adds a type with the usual name to this module.
+use crate::molecule::MoleculeTemplate as StructureTemplate;
 
 /// A rigid molecule. This component is enough to spawn one:
 ///
@@ -23,8 +26,10 @@ use crate::molecule::MoleculeTemplate;
 /// new file is loaded. Removing the component removes the collider and the mass.
 ///
 /// Default: no file.
-#[derive(Clone, Debug, Default, Component, Reflect)]
-#[reflect(Component, Clone, Debug, Default)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Component, FromTemplate, Reflect,
+)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(
     RigidBody,
     Velocity,
@@ -34,7 +39,33 @@ use crate::molecule::MoleculeTemplate;
     MoleculeDetail,
     Colliding
 )]
-pub struct Molecule(pub Handle<MoleculeTemplate>);
+pub struct Molecule(pub Handle<StructureTemplate>);
+
+impl From<Handle<StructureTemplate>> for Molecule {
+    fn from(handle: Handle<StructureTemplate>) -> Self {
+        Self(handle)
+    }
+}
+
+impl From<Molecule> for AssetId<StructureTemplate> {
+    fn from(molecule: Molecule) -> Self {
+        molecule.id()
+    }
+}
+
+impl From<&Molecule> for AssetId<StructureTemplate> {
+    fn from(molecule: &Molecule) -> Self {
+        molecule.id()
+    }
+}
+
+impl AsAssetId for Molecule {
+    type Asset = StructureTemplate;
+
+    fn as_asset_id(&self) -> AssetId<StructureTemplate> {
+        self.id()
+    }
+}
 
 /// Stiffness of the contacts of a molecule with other molecules, in
 /// [`ContactModel::Crowd`](super::ContactModel::Crowd).
@@ -92,7 +123,8 @@ pub enum MoleculeDetail {
     /// One sphere around each residue.
     Residues,
     /// This many [proxies](crate::proxy), at least one. If the molecule has no more atoms
-    /// than that, its atoms.
+    /// than that, its atoms. They are computed once per file: before a molecule of a file gets its
+    /// body, in a background task; after a change of this component, in that frame.
     Proxies(u32),
     /// One sphere around the whole molecule.
     Whole,

@@ -36,6 +36,12 @@
 //!
 //! Lengths are nm, masses Da, times s, angles radians. Rapier's gravity of 9.81 is then 9.81 nm/s².
 //!
+//! # Files and scenes
+//!
+//! [`MoleculeLoader`] loads structure files, and chains, models and assemblies of them by label:
+//! `1gzx.pdb#ChainA`. All components, resources and configurations implement `Reflect`. With
+//! [`molecule_scene_filter`], molecules are saved in a scene file and loaded from it.
+//!
 //! # System sets
 //!
 //! The sets of [`MoleculeSystems`] and Rapier run in this order, in the schedule of Rapier:
@@ -79,7 +85,8 @@
 //!
 //! # Molecules as colliders
 //!
-//! A molecule has a Rapier collider, so ordinary colliders and Rapier's queries find it. In
+//! A molecule has a Rapier collider, so ordinary colliders and Rapier's queries find it, and
+//! Rapier's debug renderer draws its bounding sphere. In
 //! [`ContactModel::Crowd`], Rapier does no work for pairs of molecules: their colliders have no
 //! [`ActiveCollisionTypes`](bevy_rapier3d::prelude::ActiveCollisionTypes), so its broad phase drops
 //! the pairs, while the types of ordinary colliders keep theirs with molecules. Types that the app
@@ -163,6 +170,7 @@
 //! atom, and `MoleculePicker` finds the atom under the cursor.
 
 mod acceleration_bound;
+mod asset_labels;
 mod assets;
 mod backend;
 mod brownian_motion;
@@ -192,6 +200,7 @@ mod queries;
 mod rapier_body;
 mod rapier_contacts;
 mod rapier_events;
+mod scene_filter;
 mod state_errors;
 mod substep_loop;
 
@@ -222,6 +231,7 @@ pub use picking::{MoleculePicker, PickedAtom};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+pub use scene_filter::molecule_scene_filter;
 pub use state_errors::{MoleculeStateError, StateErrorKind};
 pub use substep_loop::MoleculeSubstep;
 

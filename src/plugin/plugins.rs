@@ -6,6 +6,7 @@ use bevy::ecs::intern::Interned;
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::ecs::system::SystemParamItem;
 use bevy::prelude::*;
+use bevy::transform::components::TransformTreeChanged;
 use bevy_rapier3d::plugin::systems::on_add_entity_with_parent;
 use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
@@ -169,10 +170,18 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<TouchingPair>()
             .register_type::<MoleculeContact>()
             .register_type::<MoleculeEventsEnabled>()
-            .insert_resource(self.model)
+            .register_type::<PreparedMolecule>()
+            .register_type::<CompartmentSurface>()
+            .register_type::<MoleculeWorld>()
+            .register_type::<CollisionRule>()
+            .register_type::<ContactSolverConfig>();
+        // What a molecule requires, for scenes without Bevy's feature `reflect_auto_register`.
+        app.register_type::<(Transform, GlobalTransform, TransformTreeChanged)>()
+            .register_type::<(Visibility, InheritedVisibility, ViewVisibility)>()
+            .register_type::<(ChildOf, Children)>();
+        app.insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
             .insert_resource(molecule_world::InitialContactConfig(self.contact_config))
-            .init_resource::<prepared_molecule::PreparedTemplates>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<CollisionRule>()
             .add_message::<AssetEvent<Mesh>>()

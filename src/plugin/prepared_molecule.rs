@@ -1,9 +1,10 @@
 //! Preparation of molecules whose file is loaded: collider, mass, material.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
+use bevy::tasks::AsyncComputeTaskPool;
 use bevy_rapier3d::prelude::{
     AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, MassProperties,
     RapierRigidBodySet, RigidBody,
@@ -20,22 +21,62 @@ use crate::search::RigidSpheres;
 
 /// The data that all molecules of one file share.
 #[derive(Debug)]
-struct PreparedTemplate {
+pub(super) struct PreparedTemplate {
     template: Arc<MoleculeTemplate>,
     shape: MoleculeShape,
+    /// The same shape, for colliders.
+    shared_shape: SharedShape,
     proxies: ProxyCache,
     spheres: Mutex<HashMap<MoleculeDetail, Arc<RigidSpheres>>>,
+    /// Details whose spheres a background task builds or has built.
+    tasks: Mutex<HashSet<MoleculeDetail>>,
 }
 
 impl PreparedTemplate {
-    fn new(template: &MoleculeTemplate) -> Self {
-        let template = Arc::new(template.clone());
-        Self {
-            shape: MoleculeShape::new(template.clone()),
-            proxies: ProxyCache::new(template.clone()),
-            spheres: Mutex::default(),
-            template,
+    /// The data of a template, built on the first call. The loader of structure files does that in
+    /// its task.
+    pub fn of(template: &MoleculeTemplate) -> Arc<Self> {
+        template.derived(|| {
+            let template = Arc::new(template.clone());
+            let shape = MoleculeShape::new(template.clone());
+            Self {
+                shared_shape: SharedShape::new(shape.clone()),
+                shape,
+                proxies: ProxyCache::new(template.clone()),
+                spheres: Mutex::default(),
+                tasks: Mutex::default(),
+                template,
+            }
+        })
+    }
+
+    /// The spheres of a level of detail; built on first use and cached.
+    fn spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
+        if let Some(spheres) = lock(&self.spheres).get(&detail) {
+            return spheres.clone();
         }
+        let spheres = self.build_spheres(detail);
+        lock(&self.spheres).entry(detail).or_insert(spheres).clone()
+    }
+
+    /// Whether the spheres of a level of detail exist or are quick to build. If not, a background
+    /// task builds them.
+    fn is_ready(self: &Arc<Self>, detail: MoleculeDetail) -> bool {
+        let is_slow = matches!(detail, MoleculeDetail::Proxies(_));
+        if !is_slow || lock(&self.spheres).contains_key(&detail) {
+            return true;
+        }
+        let Some(pool) = AsyncComputeTaskPool::try_get() else {
+            return true;
+        };
+        if lock(&self.tasks).insert(detail) {
+            let template = self.clone();
+            let task = pool.spawn(async move {
+                template.spheres(detail);
+            });
+            task.detach();
+        }
+        false
     }
 
     fn build_spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
@@ -67,7 +108,11 @@ impl PreparedTemplate {
 }
 
 /// A molecule whose file is loaded and whose body is complete. Inserted by the plugin.
-#[derive(Clone, Debug, Component)]
+///
+/// Scenes do not save it: the plugin inserts it again.
+#[derive(Clone, Debug, Component, Reflect)]
+#[reflect(opaque)]
+#[reflect(Clone, Debug)]
 #[require(ContactRules)]
 pub struct PreparedMolecule(Arc<PreparedTemplate>);
 
@@ -85,80 +130,71 @@ impl PreparedMolecule {
 
     /// The spheres of a level of detail; built on first use and cached.
     pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
-        let cache = self.0.spheres.lock();
-        let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
-        let build = || self.0.build_spheres(detail);
-        cache.entry(detail).or_insert_with(build).clone()
+        self.0.spheres(detail)
     }
 }
 
-/// One [`PreparedTemplate`] per file.
-#[derive(Default, Resource)]
-pub(super) struct PreparedTemplates(HashMap<AssetId<MoleculeTemplate>, Arc<PreparedTemplate>>);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Completes the bodies of molecules whose file has been loaded or has changed.
 pub(super) fn prepare_molecules(
     mut commands: Commands,
-    mut templates: ResMut<PreparedTemplates>,
     assets: Res<Assets<MoleculeTemplate>>,
     mut events: MessageReader<AssetEvent<MoleculeTemplate>>,
     waiting: Query<
-        (Entity, &Molecule, Has<CrowdOnly>),
+        (
+            Entity,
+            &Molecule,
+            &MoleculeDetail,
+            Has<PreparedMolecule>,
+            Has<CrowdOnly>,
+        ),
         Or<(Changed<Molecule>, Without<PreparedMolecule>)>,
     >,
     all: Query<(Entity, &Molecule, &PreparedMolecule, Has<CrowdOnly>)>,
 ) {
     let mut changed = HashSet::new();
     for event in events.read() {
-        match event {
-            // The handle of a molecule may have changed before the file was loaded.
-            AssetEvent::Added { id } => {
-                changed.insert(*id);
-            }
-            AssetEvent::Modified { id } => {
-                templates.0.remove(id);
-                changed.insert(*id);
-            }
-            AssetEvent::Removed { id } => {
-                templates.0.remove(id);
-            }
-            _ => {}
+        // The handle of a molecule may have changed before the file was loaded.
+        if let AssetEvent::Added { id } | AssetEvent::Modified { id } = event {
+            changed.insert(*id);
         }
     }
-    let mut prepare =
-        |entity: Entity, molecule: &Molecule, old: Option<&PreparedMolecule>, crowd_only: bool| {
-            let id = molecule.0.id();
-            let Some(template) = assets.get(id) else {
-                return;
-            };
-            let template: &Arc<PreparedTemplate> = templates
-                .0
-                .entry(id)
-                .or_insert_with(|| Arc::new(PreparedTemplate::new(template)));
-            if old.is_some_and(|old| Arc::ptr_eq(&old.0, template)) {
-                return;
-            }
-            let mut entity = commands.entity(entity);
+    let mut complete = |entity: Entity, template: Arc<PreparedTemplate>, crowd_only: bool| {
+        let mut entity = commands.entity(entity);
+        entity.try_insert(template.mass_properties());
+        if !crowd_only {
             entity.try_insert((
-                PreparedMolecule(template.clone()),
-                template.mass_properties(),
+                Collider::from(template.shared_shape.clone()),
+                // The body already has the mass of the molecule.
+                ColliderMassProperties::Density(0.0),
+                ColliderScale::Absolute(Vec3::ONE),
             ));
-            if !crowd_only {
-                entity.try_insert((
-                    Collider::from(SharedShape::new(template.shape.clone())),
-                    // The body already has the mass of the molecule.
-                    ColliderMassProperties::Density(0.0),
-                    ColliderScale::Absolute(Vec3::ONE),
-                ));
-            }
+        }
+        entity.try_insert(PreparedMolecule(template));
+    };
+    for (entity, molecule, detail, has_body, crowd_only) in &waiting {
+        let Some(template) = assets.get(&molecule.0) else {
+            continue;
         };
-    for (entity, molecule, crowd_only) in &waiting {
-        prepare(entity, molecule, None, crowd_only);
+        let template = PreparedTemplate::of(template);
+        // A file takes an unknown number of frames to load, and its proxies may take some more.
+        // With templates of the app, results must not depend on the duration of a task.
+        if has_body || molecule.0.path().is_none() || template.is_ready(*detail) {
+            complete(entity, template, crowd_only);
+        }
     }
     if !changed.is_empty() {
         for (entity, molecule, old, crowd_only) in &all {
-            if changed.contains(&molecule.0.id()) {
-                prepare(entity, molecule, Some(old), crowd_only);
+            if let Some(template) = assets.get(&molecule.0)
+                && changed.contains(&molecule.id())
+            {
+                // Loading a label of a file loads the file again.
+                if **old.template() != *template {
+                    complete(entity, PreparedTemplate::of(template), crowd_only);
+                }
             }
         }
     }

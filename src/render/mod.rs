@@ -107,6 +107,7 @@ impl Plugin for MoleculeRenderPlugin {
             .register_type::<DrawDetail>()
             .register_type::<ProxyOverlay>()
             .register_type::<InstancedMolecules>()
+            .register_type::<SharedGpuDevice>()
             .init_resource::<MoleculeStyle>();
     }
 

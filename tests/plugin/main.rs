@@ -4,6 +4,7 @@
 mod common;
 
 mod acceleration_bound;
+mod asset_labels;
 mod assets;
 #[cfg(feature = "gpu")]
 mod backend;
@@ -15,6 +16,7 @@ mod bodies;
 mod brownian_motion;
 mod compartments;
 mod contacts;
+mod debug_outline;
 #[cfg(feature = "draw")]
 mod docking_bodies;
 #[cfg(feature = "gamepad")]
@@ -25,7 +27,9 @@ mod log;
 mod queries;
 mod query_oracle;
 mod rapier_components;
+mod reflection;
 mod render;
+mod scene_files;
 mod schedules;
 mod state_errors;
 mod test_app;

@@ -94,6 +94,38 @@ fn a_non_finite_pose_is_restored() {
 }
 
 #[test]
+fn a_non_finite_pose_of_a_child_is_restored_in_the_frame_of_its_parent() {
+    let mut app = recording_app();
+    weightless(&mut app);
+    let parent = Transform::from_xyz(5.0, -3.0, 2.0)
+        .with_rotation(Quat::from_rotation_z(1.1) * Quat::from_rotation_x(0.4));
+    let local = Vec3::new(1.0, 2.0, 3.0);
+    let position = parent.transform_point(local);
+    let parent = app.world_mut().spawn((parent, Visibility::default())).id();
+    let template = add(&mut app, bar());
+    let child = spawn(&mut app, &template, local);
+    app.world_mut().entity_mut(parent).add_child(child);
+    run(&mut app, 3);
+    // While Rapier is paused, it does not overwrite the local transform.
+    let world = app.world_mut();
+    let mut configurations = world.query::<&mut RapierConfiguration>();
+    for mut configuration in configurations.iter_mut(world) {
+        configuration.physics_pipeline_active = false;
+    }
+    app.world_mut()
+        .get_mut::<Transform>(child)
+        .unwrap()
+        .translation = Vec3::NAN;
+    run(&mut app, 3);
+    let global = app.world().get::<GlobalTransform>(child).unwrap();
+    let distance = global.translation().distance(position);
+    assert!(distance < 1.0e-5, "{global:?}, expected {position}");
+    let kind = StateErrorKind::NotFinite;
+    let molecule = child;
+    assert_eq!(errors(&app), [MoleculeStateError { molecule, kind }]);
+}
+
+#[test]
 fn a_molecule_spawned_at_infinity_is_moved_to_the_origin() {
     let mut app = recording_app();
     let bystander = spawn_bystander(&mut app);
