@@ -127,6 +127,8 @@ impl PluginGroup for MoleculePlugins {
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
             .add(MoleculeExtractPlugin);
+        #[cfg(feature = "picking")]
+        let plugins = plugins.add(MoleculePickingPlugin);
         plugins
     }
 }
