@@ -23,14 +23,17 @@ struct Fragment {
 const HIGHLIGHT_MIDDLE: f32 = 0.35;
 
 /// Dither threshold of a pixel, from 0 to 1: interleaved gradient noise, which is evenly
-/// distributed in any small square.
-fn dither_threshold(pixel: vec2<f32>) -> f32 {
-    return fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
+/// distributed in any small square. Patterns are shifted, transposed and mirrored.
+fn dither_threshold(pixel: vec2<f32>, pattern: u32) -> f32 {
+    var place = floor(pixel) + f32(pattern >> 2u);
+    place = select(place, place.yx, (pattern & 1u) != 0u);
+    place.x = select(place.x, -place.x, (pattern & 2u) != 0u);
+    return fract(52.9829189 * fract(dot(place, vec2(0.06711056, 0.00583715))));
 }
 
 @fragment
 fn fragment(in: SphereVertex) -> Fragment {
-    if in.opacity < 1.0 && dither_threshold(in.position.xy + in.dither_shift) >= in.opacity {
+    if in.opacity < 1.0 && dither_threshold(in.position.xy, in.dither_pattern) >= in.opacity {
         discard;
     }
     let center = in.sphere.xyz;

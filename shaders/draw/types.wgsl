@@ -129,8 +129,8 @@ struct SphereVertex {
     @location(3) @interpolate(flat) occlusion: vec4<f32>,
     /// Fraction of the pixels that are drawn, from 0 to 1.
     @location(4) @interpolate(flat) opacity: f32,
-    /// Shift of the dither pattern, pixels.
-    @location(5) @interpolate(flat) dither_shift: f32,
+    /// Number of the dither pattern.
+    @location(5) @interpolate(flat) dither_pattern: u32,
     /// Color of the highlight, packed like that of an instance.
     @location(6) @interpolate(flat) highlight: u32,
 }

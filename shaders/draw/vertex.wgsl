@@ -67,7 +67,7 @@ fn vertex(
     out.color = tinted(tinted(color_of(sphere, instance), batch.tint), instance.tint);
     out.opacity = batch.opacity * instance.opacity;
     // Each translucent molecule has its own pattern: others are seen through it.
-    out.dither_shift = select(0.0, f32(hash(instance.number) & 1023u), instance.opacity < 1.0);
+    out.dither_pattern = select(0u, hash(instance.number) & 4095u, instance.opacity < 1.0);
     let has_highlight = (instance.highlight >> 24u) != 0u;
     out.highlight = select(batch.highlight, instance.highlight, has_highlight);
     let occlusion = unpack4x8snorm(sphere.occlusion);

@@ -157,7 +157,7 @@ fn translucent_molecules_show_what_is_behind_them() {
     // Through two translucent molecules the background is seen.
     app.world_mut().entity_mut(other).insert(tint(blue, 0.5));
     let [front, back, none] = counts(&mut app);
-    let expected = (60..84).contains(&front) && (20..54).contains(&back) && none > 20;
+    let expected = (60..84).contains(&front) && back > 10 && none > 10;
     assert!(expected, "{front} {back} {none}");
     app.world_mut().entity_mut(one).insert(tint(red, 0.0));
     app.world_mut().entity_mut(other).insert(tint(blue, 1.0));
