@@ -20,7 +20,7 @@ struct Fragment {
 }
 
 /// Part of a highlight in the middle of an atom; it is 1 at the rim.
-const HIGHLIGHT_MIDDLE: f32 = 0.35;
+const HIGHLIGHT_MIDDLE: f32 = 0.25;
 
 /// Dither threshold of a pixel, from 0 to 1: interleaved gradient noise, which is evenly
 /// distributed in any small square. Patterns are shifted, transposed and mirrored.
