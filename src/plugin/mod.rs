@@ -167,7 +167,8 @@
 //!
 //! With the feature `gizmos`, the config group `MoleculeGizmos` shows cells, contacts,
 //! spheres, compartments and springs. With the feature `draw`, molecules are drawn atom by
-//! atom, and `MoleculePicker` finds the atom under the cursor.
+//! atom; `MoleculeTint` and `MoleculeHighlight` set the look of single ones. With the feature
+//! `picking`, pointer events of `bevy_picking` have the atom under the pointer (`PickedAtom`).
 
 mod acceleration_bound;
 mod asset_labels;
@@ -192,7 +193,7 @@ mod extract;
 mod gizmos;
 mod hooks;
 mod molecule_world;
-#[cfg(feature = "draw")]
+#[cfg(feature = "picking")]
 mod picking;
 mod plugins;
 mod prepared_molecule;
@@ -226,8 +227,10 @@ pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
-#[cfg(feature = "draw")]
-pub use picking::{MoleculePicker, PickedAtom};
+#[cfg(feature = "picking")]
+pub use picking::{
+    MoleculePickingCamera, MoleculePickingPlugin, MoleculePickingSettings, PickedAtom,
+};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};

@@ -128,6 +128,8 @@ impl PluginGroup for MoleculePlugins {
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
             .add(MoleculeExtractPlugin);
+        #[cfg(feature = "picking")]
+        let plugins = plugins.add(MoleculePickingPlugin);
         plugins
     }
 }

@@ -24,6 +24,8 @@ mod gamepad;
 mod gizmos;
 mod ligand;
 mod log;
+#[cfg(feature = "picking")]
+mod pointer_events;
 mod queries;
 mod query_oracle;
 mod rapier_components;

@@ -6,6 +6,7 @@
 
 mod device_poses;
 mod invalid_input;
+mod looks;
 mod mesh_intersection;
 mod offscreen;
 mod physics_molecules;
@@ -14,4 +15,5 @@ mod reference_images;
 mod render_app;
 mod shader_layout;
 mod sphere_silhouettes;
+mod uploads;
 mod views;
