@@ -18,6 +18,7 @@
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`Colliding`] | plugin | number of molecules that it touches |
 //! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
@@ -151,6 +152,7 @@ mod prepared_molecule;
 mod queries;
 mod rapier_body;
 mod state_errors;
+mod stick_joint;
 mod substep_loop;
 
 pub use crate::molecule::AtomLabel;
@@ -180,6 +182,7 @@ pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
 pub use state_errors::{MoleculeStateError, StateErrorKind};
+pub use stick_joint::StickJoint;
 pub use substep_loop::MoleculeSubstep;
 
 use bevy::prelude::*;
