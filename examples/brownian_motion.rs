@@ -1,4 +1,4 @@
-//! Proteins diffuse in a box of water, and lines show where they have been. Small ones are faster.
+//! Molecules diffuse in a box of water, and lines show their paths. Small ones are faster.
 //!
 //! Up and down arrow keys change the pace.
 
@@ -8,7 +8,7 @@ use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
 /// Half the size of the box, nm.
-const HALF_EXTENTS: Vec3 = Vec3::new(12.0, 7.0, 7.0);
+const HALF_EXTENTS: Vec3 = Vec3::new(16.0, 10.0, 6.0);
 
 fn main() {
     App::new().add_plugins((DefaultPlugins, example)).run();
@@ -25,20 +25,24 @@ pub fn example(app: &mut App) {
         ..default()
     })
     .insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)))
+    .insert_resource(MoleculeStyle {
+        color: ColorMode::Template,
+        ..default()
+    })
     .add_systems(Startup, spawn_scene)
     .add_systems(Update, (change_pace, draw_paths));
 }
 
-/// Where a protein has been.
+/// Where a molecule has been.
 #[derive(Component, Default)]
 struct Path(Vec<Vec3>);
 
 fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     let half_extents = HALF_EXTENTS;
     let water = commands.spawn(Compartment::Box { half_extents }).id();
-    let files = ["1ubq.cif", "1gzx.pdb", "t4_lysozyme_l99a.pdb"];
+    let files = ["p_xylene.pdb", "1gzx.pdb", "1ubq.cif"];
     for k in 0..15 {
-        let [x, y] = [k % 5 - 2, k / 5 - 1].map(|k| 4.4 * k as f32);
+        let [x, y] = [k % 5 - 2, k / 5 - 1].map(|k| 5.8 * k as f32);
         commands.spawn((
             Molecule(assets.load(format!("molecules/{}", files[k as usize % 3]))),
             BrownianMotion::default(),
@@ -53,7 +57,7 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(6.0, 6.0, 26.0).looking_at(Vec3::ZERO, Vec3::Y),
+        Transform::from_xyz(5.0, 5.0, 33.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
 }
 
@@ -66,10 +70,10 @@ fn change_pace(keys: Res<ButtonInput<KeyCode>>, mut config: ResMut<BrownianMotio
     }
 }
 
-fn draw_paths(mut gizmos: Gizmos, mut proteins: Query<(&Transform, &mut Path)>) {
+fn draw_paths(mut gizmos: Gizmos, mut molecules: Query<(&Transform, &mut Path)>) {
     let size = Transform::from_scale(2.0 * HALF_EXTENTS);
     gizmos.cube(size, Color::srgb(0.3, 0.5, 0.7));
-    for (transform, mut path) in &mut proteins {
+    for (transform, mut path) in &mut molecules {
         path.0.push(transform.translation);
         gizmos.linestrip(path.0.iter().copied(), Color::srgb(1.0, 0.8, 0.2));
     }

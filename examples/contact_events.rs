@@ -57,13 +57,13 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 4.0, 20.0).looking_at(Vec3::Y, Vec3::Y),
+        Transform::from_xyz(0.0, 6.0, 22.0).looking_at(Vec3::Y * 1.5, Vec3::Y),
     ));
 }
 
 fn drop_protein(mut commands: Commands, assets: Res<AssetServer>, mut count: Local<u32>) {
     *count += 1;
-    let position = Quat::from_rotation_y(2.4 * *count as f32) * Vec3::new(1.8, 7.5, 0.0);
+    let position = Quat::from_rotation_y(2.4 * *count as f32) * Vec3::new(2.2, 8.0, 0.0);
     commands.spawn((
         Molecule(assets.load("molecules/1ubq.cif")),
         Velocity::linear(Vec3::NEG_Y * 4.0),

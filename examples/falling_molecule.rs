@@ -17,6 +17,10 @@ pub fn example(app: &mut App) {
         MoleculePlugins::default(),
     ))
     .insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)))
+    .insert_resource(MoleculeStyle {
+        color: ColorMode::Chain,
+        ..default()
+    })
     .add_systems(Startup, (spawn_scene, drop_molecule))
     .add_systems(
         Update,
@@ -32,9 +36,9 @@ fn spawn_scene(
 ) {
     // Any Rapier collider will do: molecules collide with all of them.
     commands.spawn((
-        Collider::cuboid(12.0, 0.5, 12.0),
-        Mesh3d(meshes.add(Cuboid::new(24.0, 1.0, 24.0))),
-        MeshMaterial3d(materials.add(Color::srgb(0.25, 0.3, 0.38))),
+        Collider::cylinder(0.5, 9.0),
+        Mesh3d(meshes.add(Cylinder::new(9.0, 1.0))),
+        MeshMaterial3d(materials.add(Color::srgb(0.2, 0.24, 0.3))),
         Transform::from_xyz(0.0, -0.5, 0.0),
     ));
     commands.spawn((
@@ -43,7 +47,7 @@ fn spawn_scene(
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 9.0, 20.0).looking_at(Vec3::Y * 3.5, Vec3::Y),
+        Transform::from_xyz(0.0, 7.0, 18.0).looking_at(Vec3::Y * 3.5, Vec3::Y),
     ));
 }
 

@@ -71,13 +71,13 @@ fn spawn_scene(
         let position = Vec3::new(x - 4.0, y + 3.0, z - 4.0) + 0.4 * (k as f32).sin();
         commands.spawn((
             Molecule(protein.clone()),
-            Transform::from_translation(position),
+            Transform::from_translation(position).with_rotation(Quat::from_rotation_y(k as f32)),
         ));
     }
     commands.spawn((
-        Collider::cuboid(15.0, 0.5, 15.0),
-        Mesh3d(meshes.add(Cuboid::new(30.0, 1.0, 30.0))),
-        MeshMaterial3d(materials.add(Color::srgb(0.25, 0.3, 0.38))),
+        Collider::cuboid(11.0, 0.5, 11.0),
+        Mesh3d(meshes.add(Cuboid::new(22.0, 1.0, 22.0))),
+        MeshMaterial3d(materials.add(Color::srgb(0.2, 0.24, 0.3))),
         Transform::from_xyz(0.0, -0.5, 0.0),
     ));
     commands.spawn((
@@ -86,6 +86,6 @@ fn spawn_scene(
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 12.0, 26.0).looking_at(Vec3::Y * 5.0, Vec3::Y),
+        Transform::from_xyz(6.0, 11.0, 24.0).looking_at(Vec3::Y * 5.0, Vec3::Y),
     ));
 }

@@ -1,5 +1,5 @@
-//! Proteins fly through each other's way. Their first contact is reported with its time; two
-//! ubiquitins stick together, all others bounce.
+//! Pairs of proteins meet: ubiquitins on the left stick together, lysozymes on the right bounce.
+//! The log has the time of each meeting.
 //!
 //! Space breaks the bonds.
 
@@ -58,25 +58,25 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
         ("molecules/1ubq.cif", CollisionOutcome::Stick),
         ("molecules/t4_lysozyme_l99a.pdb", CollisionOutcome::Bounce),
     ];
-    for k in 0..20 {
-        let (file, outcome) = kinds[k / 2 % 2];
-        let side = if k % 2 == 0 { -1.0 } else { 1.0 };
-        let row = (k / 2) as f32 - 4.5;
+    for k in 0..12 {
+        let (kind, row, side) = (k % 2, k / 2 % 3, 2.0 * (k / 6) as f32 - 1.0);
+        let (file, outcome) = kinds[kind];
+        let center = Vec3::new(16.0 * kind as f32 - 8.0, 6.0 * row as f32 - 6.0, 0.0);
         commands.spawn((
             Molecule(assets.load(file)),
+            MoleculeMaterial {
+                restitution: 0.9,
+                ..default()
+            },
             outcome,
-            // No force acts but gravity, which is off.
+            // No force acts on them, since gravity is off.
             AccelerationBound(0.0),
             GravityScale(0.0),
             Velocity {
-                linear: Vec3::new(-side * (3.0 + 0.3 * row), 0.1 * row, 0.0),
-                angular: Vec3::new(side, row, 1.0) * 0.2,
+                linear: Vec3::X * side * -(2.0 + row as f32),
+                angular: Vec3::new(0.2, 0.3, 0.4) * side,
             },
-            Transform::from_xyz(
-                8.0 * side,
-                4.5 * (row / 2.0).floor(),
-                5.0 * (k / 2 % 2) as f32,
-            ),
+            Transform::from_translation(center + Vec3::X * side * 4.0),
         ));
     }
     commands.spawn((
@@ -85,6 +85,6 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 5.0, 32.0).looking_at(Vec3::ZERO, Vec3::Y),
+        Transform::from_xyz(0.0, 2.0, 24.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
 }

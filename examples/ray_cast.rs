@@ -49,7 +49,7 @@ fn cast_ray(
     mut gizmos: Gizmos,
     mut residue: Local<Option<Residue>>,
 ) {
-    let origin = Vec3::new(-7.0, 3.0, 6.0);
+    let origin = Vec3::new(-6.0, 2.5, 4.0);
     let target = Vec3::new(0.0, 2.5 * (0.7 * sweep.0).sin(), 2.0 * sweep.0.cos());
     let (direction, max_distance) = (target - origin, 30.0);
     let all = MoleculeQueryFilter::default();
