@@ -67,7 +67,7 @@ fn spawn_scene(
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 3.0, 29.0).looking_at(Vec3::ZERO, Vec3::Y),
+        Transform::from_xyz(0.0, 3.0, 32.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
 }
 

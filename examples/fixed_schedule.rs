@@ -26,6 +26,10 @@ pub fn example(app: &mut App) {
         substeps: 1,
     })
     .insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)))
+    .insert_resource(MoleculeStyle {
+        color: ColorMode::Molecule,
+        ..default()
+    })
     .add_systems(Startup, spawn_scene)
     .add_systems(Update, change_speed)
     .add_systems(FixedUpdate, pull.before(PhysicsSet::SyncBackend));
@@ -63,7 +67,7 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     for k in 0..12 {
         let angle = 2.4 * k as f32;
         let height = (k as f32 - 5.5) / 6.0;
-        let position = Vec3::new(angle.cos(), 1.5 * height, angle.sin()) * 8.0;
+        let position = Vec3::new(1.3 * angle.cos(), height, angle.sin()) * 8.0;
         commands.spawn((
             Molecule(assets.load(format!("molecules/{}", files[k % 3]))),
             GravityScale(0.0),
@@ -78,6 +82,6 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 5.0, 26.0).looking_at(Vec3::ZERO, Vec3::Y),
+        Transform::from_xyz(0.0, 4.0, 20.0).looking_at(Vec3::ZERO, Vec3::Y),
     ));
 }

@@ -86,6 +86,6 @@ fn spawn_scene(
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(6.0, 11.0, 24.0).looking_at(Vec3::Y * 5.0, Vec3::Y),
+        Transform::from_xyz(6.0, 12.0, 27.0).looking_at(Vec3::Y * 5.0, Vec3::Y),
     ));
 }
