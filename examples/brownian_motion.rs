@@ -40,7 +40,7 @@ struct Path(Vec<Vec3>);
 fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
     let half_extents = HALF_EXTENTS;
     let water = commands.spawn(Compartment::Box { half_extents }).id();
-    let files = ["p_xylene.pdb", "1gzx.pdb", "1ubq.cif"];
+    let files = ["4c64_dna.pdb", "1gzx.pdb", "1ubq.cif"];
     for k in 0..15 {
         let [x, y] = [k % 5 - 2, k / 5 - 1].map(|k| 5.8 * k as f32);
         commands.spawn((

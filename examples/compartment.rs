@@ -2,10 +2,15 @@
 //!
 //! Left and right arrow keys turn it faster or slower.
 
+use std::time::Duration;
+
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::CompartmentRegion;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
+
+/// Maximum length of a frame: that of Rapier.
+const FRAME: Duration = Duration::from_micros(16_666);
 
 /// Radius of the capsule and half the length of its straight part, nm.
 const RADIUS: f32 = 6.0;
@@ -20,6 +25,8 @@ pub fn example(app: &mut App) {
         RapierPhysicsPlugin::<NoUserData>::default(),
         MoleculePlugins::default(),
     ))
+    // On a slow computer, the capsule turns as slowly as the proteins move.
+    .insert_resource(Time::<Virtual>::from_max_delta(FRAME))
     .insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)))
     .insert_resource(MoleculeStyle {
         color: ColorMode::Molecule,

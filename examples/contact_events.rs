@@ -8,6 +8,9 @@ use bevy::time::common_conditions::on_timer;
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
+/// Maximum length of a frame: that of Rapier.
+const FRAME: Duration = Duration::from_micros(16_666);
+
 fn main() {
     App::new().add_plugins((DefaultPlugins, example)).run();
 }
@@ -17,6 +20,8 @@ pub fn example(app: &mut App) {
         RapierPhysicsPlugin::<NoUserData>::default(),
         MoleculePlugins::default(),
     ))
+    // On a slow computer, proteins drop as slowly as they fall.
+    .insert_resource(Time::<Virtual>::from_max_delta(FRAME))
     .insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)))
     .insert_resource(MoleculeStyle {
         color: ColorMode::Collision,

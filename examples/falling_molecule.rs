@@ -37,7 +37,7 @@ fn spawn_scene(
     // Any Rapier collider will do: molecules collide with all of them.
     commands.spawn((
         Collider::cylinder(0.5, 9.0),
-        Mesh3d(meshes.add(Cylinder::new(9.0, 1.0))),
+        Mesh3d(meshes.add(Cylinder::new(9.0, 1.0).mesh().resolution(128))),
         MeshMaterial3d(materials.add(Color::srgb(0.2, 0.24, 0.3))),
         Transform::from_xyz(0.0, -0.5, 0.0),
     ));
@@ -47,7 +47,7 @@ fn spawn_scene(
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(0.0, 7.0, 18.0).looking_at(Vec3::Y * 3.5, Vec3::Y),
+        Transform::from_xyz(0.0, 8.0, 22.0).looking_at(Vec3::Y * 4.5, Vec3::Y),
     ));
 }
 

@@ -66,7 +66,7 @@ fn spawn_scene(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let protein = assets.load("molecules/1ubq.cif");
-    for k in 0..36 {
+    for k in 0..27 {
         let [x, y, z] = [k % 3, k / 9, k / 3 % 3].map(|k| 4.0 * k as f32);
         let position = Vec3::new(x - 4.0, y + 3.0, z - 4.0) + 0.4 * (k as f32).sin();
         commands.spawn((
@@ -86,6 +86,6 @@ fn spawn_scene(
     ));
     commands.spawn((
         Camera3d::default(),
-        Transform::from_xyz(6.0, 12.0, 27.0).looking_at(Vec3::Y * 5.0, Vec3::Y),
+        Transform::from_xyz(5.0, 10.0, 26.0).looking_at(Vec3::Y * 5.0, Vec3::Y),
     ));
 }

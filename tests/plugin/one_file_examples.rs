@@ -366,7 +366,7 @@ fn headless_server_logs_its_state() {
     app.add_plugins((MinimalPlugins, TransformPlugin, assets));
     add_and_load(&mut app, headless_server::example);
     run_second(&mut app);
-    assert_eq!(log::count(&["headless_server", "50 proteins at "]), 1);
+    assert_eq!(log::count(&["headless_server", "50 proteins, "]), 1);
 }
 
 #[test]
