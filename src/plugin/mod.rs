@@ -19,6 +19,7 @@
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`Colliding`] | plugin | number of molecules that it touches |
 //! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
@@ -203,6 +204,7 @@ mod rapier_contacts;
 mod rapier_events;
 mod scene_filter;
 mod state_errors;
+mod stick_joint;
 mod substep_loop;
 
 pub use crate::molecule::AtomLabel;
@@ -236,6 +238,7 @@ pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
 pub use scene_filter::molecule_scene_filter;
 pub use state_errors::{MoleculeStateError, StateErrorKind};
+pub use stick_joint::StickJoint;
 pub use substep_loop::MoleculeSubstep;
 
 use bevy::prelude::*;

@@ -159,6 +159,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<AccelerationBound>()
             .register_type::<CollisionOutcome>()
             .register_type::<MoleculeCollision>()
+            .register_type::<StickJoint>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
@@ -197,7 +198,14 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_observer(prepared_molecule::remove_body)
             .add_observer(prepared_molecule::fix_static)
             .add_observer(prepared_molecule::free_static)
-            .add_observer(compartment::remove_surface);
+            .add_observer(compartment::remove_surface)
+            .add_observer(brownian_motion::release_diffusing)
+            .add_observer(acceleration_bound::release_bounded)
+            .add_observer(collision_types::restore_collision_types)
+            .add_observer(stick_joint::complete_joint)
+            .add_observer(stick_joint::strip_joint)
+            .add_observer(stick_joint::remove_rapier_joint)
+            .add_observer(stick_joint::despawn_joints);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         substep_loop::add_substep_schedule(app);
         app.add_systems(

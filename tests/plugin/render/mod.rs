@@ -12,7 +12,7 @@ mod offscreen;
 mod physics_molecules;
 mod picking;
 mod reference_images;
-mod render_app;
+pub mod render_app;
 mod shader_layout;
 mod sphere_silhouettes;
 mod uploads;
