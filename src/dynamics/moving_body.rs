@@ -23,6 +23,9 @@ pub struct MovingBody {
     pub acceleration: Vec3,
     /// Whether the body sleeps. Contacts treat it as immovable until it wakes.
     pub asleep: bool,
+    /// Continuous collision detection: at any speed, the body does not pass through other members
+    /// within a substep.
+    pub ccd: bool,
 }
 
 impl Default for MovingBody {
@@ -37,6 +40,7 @@ impl Default for MovingBody {
             angular_velocity: Vec3::ZERO,
             acceleration: Vec3::ZERO,
             asleep: false,
+            ccd: false,
         }
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn moving_body(body: &RigidBody, gravity: Vec3) -> Option<MovingBody>
         velocity: body.linvel(),
         angular_velocity: body.angvel(),
         asleep: body.is_sleeping(),
+        ccd: body.is_ccd_enabled(),
         ..MovingBody::default()
     };
     if body.is_dynamic() {

@@ -44,6 +44,8 @@ pub struct RigidSpheres {
     radii: Vec<f32>,
     /// Largest distance of a surface from the origin of the body frame, nm.
     bounding_radius: f32,
+    /// Smallest radius, nm.
+    smallest_radius: f32,
     pub(super) clusters: Vec<Cluster>,
     pub(super) bounds: ClusterBounds,
     /// Spheres (center, radius, nm) that enclose [`CLUSTERS_PER_REGION`] clusters each.
@@ -154,6 +156,7 @@ impl RigidSpheres {
         let bounding_radius = reaches.fold(0.0, |reach: f32, (center, radius)| {
             reach.max(center.length() + radius)
         });
+        let smallest_radius = radii.iter().copied().reduce(f32::min).unwrap_or(0.0);
         let mut order: Vec<u32> = (0..centers.len() as u32).collect();
         let mut clusters = Vec::with_capacity(centers.len().div_ceil(CLUSTER));
         let mut bounds = Vec::with_capacity(clusters.capacity());
@@ -167,6 +170,7 @@ impl RigidSpheres {
             centers,
             radii,
             bounding_radius,
+            smallest_radius,
             clusters,
             regions: regions.map(enclosing_sphere).collect(),
             bounds: ClusterBounds::new(&bounds),
@@ -240,6 +244,12 @@ impl RigidSpheres {
     #[must_use]
     pub fn bounding_radius(&self) -> f32 {
         self.bounding_radius
+    }
+
+    /// Smallest radius, nm; zero if there are no spheres.
+    #[must_use]
+    pub fn smallest_radius(&self) -> f32 {
+        self.smallest_radius
     }
 
     /// Corners of a box around the rotated molecule, nm.

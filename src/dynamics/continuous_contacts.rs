@@ -1,0 +1,317 @@
+//! Continuous collision detection: contacts of members that are too fast to be detected at the
+//! start of a substep.
+//!
+//! Detection finds spheres within the prediction distance. A member with
+//! [`MovingBody::ccd`](super::MovingBody::ccd) can pass others between two substeps, so:
+//!
+//! 1. A search over boxes around their paths finds the pairs with such a member that may meet.
+//!    Pairs that approach each other by less than the radius of an atom are left to detection.
+//! 2. The [impacts](all_impacts) of their spheres within the substep are computed, for the motion
+//!    that they would make without contacts.
+//! 3. Of these, as many as between other members become contacts, well spread and including the
+//!    first. They let the spheres approach until they touch, but not further, and are solved with
+//!    all others.
+//!
+//! The next substep then finds the members close to each other. If no member is fast, a substep
+//! costs one look at each body.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::contact_reduction::deepest_of_buckets;
+use super::external_contact::BoundContact;
+use super::members::Members;
+use super::{ContactSide, ExternalContact, MemberIndex, MovingBody, OwnerIndex};
+use crate::pose::RigidMotion;
+use crate::search::boxes::{BoxGrid, BoxSearch, BoxSet};
+use crate::search::{Impact, MovingMolecule, Pair, PairBuffer, RigidSpheres, all_impacts};
+
+/// Marks the keys of these contacts, which are those of no external contact.
+const KEY: u64 = 1 << 63;
+
+/// Two members of which one is fast, and their first impact within a substep: `a` < `b`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CrowdImpact {
+    /// The smaller index.
+    pub a: MemberIndex,
+    /// The larger index.
+    pub b: MemberIndex,
+    /// When and where they would touch without the response to contacts. Spheres are indices
+    /// within their members.
+    pub impact: Impact,
+}
+
+/// Finds the contacts of fast members. Keeps its memory.
+#[derive(Default)]
+pub(super) struct ContinuousContacts {
+    /// The path of each owner.
+    boxes: BoxSet,
+    search: BoxGrid,
+    pairs: PairBuffer,
+    /// Pairs of owners that may meet, sorted.
+    candidates: Vec<[OwnerIndex; 2]>,
+    impacts: Vec<CrowdImpact>,
+    contacts: Vec<BoundContact>,
+    /// Number of substeps, so that no contact continues from another one.
+    substeps: u32,
+}
+
+/// The members in a substep.
+struct Substep<'a> {
+    members: &'a Members,
+    /// The bodies of the owners.
+    bodies: &'a [MovingBody],
+    /// Length of the substep, s.
+    dt: f32,
+    /// Distance within which detection finds contacts, nm.
+    prediction_distance: f32,
+}
+
+impl ContinuousContacts {
+    /// Finds the impacts and contacts of a substep of `dt` s.
+    pub fn find(
+        &mut self,
+        members: &Members,
+        bodies: &[MovingBody],
+        dt: f32,
+        prediction_distance: f32,
+    ) {
+        self.impacts.clear();
+        self.contacts.clear();
+        let substep = Substep {
+            members,
+            bodies: &bodies[..members.owners().len()],
+            dt,
+            prediction_distance,
+        };
+        if !substep.has_fast_members() {
+            return;
+        }
+        self.substeps = self.substeps.wrapping_add(1);
+        self.find_candidates(&substep);
+        let met = self.candidates.par_iter();
+        let met: Vec<Meeting> = met.filter_map(|owners| substep.meeting(*owners)).collect();
+        for meeting in met {
+            let [a, b] = meeting.owners.map(|owner| members.member(owner));
+            self.impacts.push(CrowdImpact {
+                a,
+                b,
+                impact: meeting.first,
+            });
+            let first_key = KEY | u64::from(self.substeps) << 31;
+            for (index, impact) in (self.contacts.len() as u64..).zip(&meeting.kept) {
+                self.contacts
+                    .extend(substep.contact(&meeting, impact, first_key | index));
+            }
+        }
+    }
+
+    /// The first impact of each two members that meet, sorted.
+    pub fn impacts(&self) -> &[CrowdImpact] {
+        &self.impacts
+    }
+
+    /// The contacts.
+    pub fn contacts(&self) -> &[BoundContact] {
+        &self.contacts
+    }
+
+    /// Removes impacts and contacts.
+    pub fn clear(&mut self) {
+        self.impacts.clear();
+        self.contacts.clear();
+    }
+
+    /// Finds the pairs of owners that may meet.
+    fn find_candidates(&mut self, substep: &Substep<'_>) {
+        self.candidates.clear();
+        self.boxes.clear();
+        for owner in (0..substep.bodies.len() as u32).map(OwnerIndex) {
+            let (low, high) = substep.path(owner);
+            // Members that are too far away for a search are reported by the detection.
+            if self.boxes.push(low, high, owner.0).is_err() {
+                return;
+            }
+        }
+        let found = self.search.find_box_pairs(&self.boxes, &mut self.pairs);
+        if found.is_ok() {
+            let owners = self
+                .pairs
+                .iter()
+                .map(|pair| [pair.a, pair.b].map(OwnerIndex));
+            self.candidates
+                .extend(owners.filter(|owners| substep.may_meet(*owners)));
+        }
+        self.candidates.sort_unstable();
+    }
+}
+
+/// The impacts of two owners.
+struct Meeting {
+    owners: [OwnerIndex; 2],
+    first: Impact,
+    /// Those that become contacts.
+    kept: Vec<Impact>,
+}
+
+impl<'a> Substep<'a> {
+    fn spheres(&self, owner: OwnerIndex) -> &'a RigidSpheres {
+        let member = self.members.member(owner);
+        &self.members.all()[member.index()].spheres
+    }
+
+    fn body(&self, owner: OwnerIndex) -> &'a MovingBody {
+        &self.bodies[owner.index()]
+    }
+
+    /// The motion of a body without contacts. World frame.
+    fn motion(&self, body: &MovingBody) -> RigidMotion {
+        RigidMotion {
+            translation: predicted_velocity(body, self.dt) * self.dt,
+            rotation: body.angular_velocity * self.dt,
+        }
+    }
+
+    /// Largest distance of a surface of a member from its center of mass, nm.
+    fn reach(&self, owner: OwnerIndex) -> f32 {
+        let pose = &self.body(owner).pose;
+        self.spheres(owner).bounding_radius() + pose.position.distance(self.body(owner).center)
+    }
+
+    /// Upper bound on the displacement of any sphere of a member in the substep, nm.
+    fn travel(&self, owner: OwnerIndex) -> f32 {
+        let motion = self.motion(self.body(owner));
+        motion.max_displacement(self.reach(owner))
+    }
+
+    /// Approach, nm, up to which two members are left to the detection: no sphere passes another.
+    fn max_detected_approach(&self, owners: [OwnerIndex; 2]) -> f32 {
+        let [one, other] = owners.map(|owner| self.spheres(owner).smallest_radius());
+        self.prediction_distance + one.min(other)
+    }
+
+    /// Whether a member may be fast enough for a continuous test.
+    fn has_fast_members(&self) -> bool {
+        if !self.bodies.iter().any(|body| body.ccd) {
+            return false;
+        }
+        let (mut max_travel, mut max_ccd_travel) = (0.0_f32, 0.0_f32);
+        for owner in (0..self.bodies.len() as u32).map(OwnerIndex) {
+            let travel = self.travel(owner);
+            max_travel = max_travel.max(travel);
+            if self.body(owner).ccd {
+                max_ccd_travel = max_ccd_travel.max(travel);
+            }
+        }
+        max_travel + max_ccd_travel > self.prediction_distance
+    }
+
+    /// Corners of a box around the path of a member, nm.
+    fn path(&self, owner: OwnerIndex) -> (Vec3, Vec3) {
+        let body = self.body(owner);
+        let end = body.center + self.motion(body).translation;
+        let reach = self.reach(owner);
+        (body.center.min(end) - reach, body.center.max(end) + reach)
+    }
+
+    /// Whether the continuous test is needed for two members `a` < `b`.
+    fn may_meet(&self, owners: [OwnerIndex; 2]) -> bool {
+        let bodies = owners.map(|owner| self.body(owner));
+        if !bodies.iter().any(|body| body.ccd) || !bodies.iter().any(|body| body.is_movable()) {
+            return false;
+        }
+        let [one, other] = bodies.map(|body| self.motion(body));
+        let turn = |motion: &RigidMotion, owner| motion.rotation.length() * self.reach(owner);
+        let approach = one.translation.distance(other.translation)
+            + turn(&one, owners[0])
+            + turn(&other, owners[1]);
+        approach > self.max_detected_approach(owners)
+            && self.members.may_touch(owners[0], owners[1])
+    }
+
+    /// The impacts of two members, if there are any.
+    fn meeting(&self, owners: [OwnerIndex; 2]) -> Option<Meeting> {
+        let [a, b] = owners.map(|owner| {
+            let body = self.body(owner);
+            MovingMolecule {
+                spheres: self.spheres(owner),
+                pose: body.pose,
+                center: body.center,
+                motion: self.motion(body),
+            }
+        });
+        let mut impacts = Vec::new();
+        all_impacts(&a, &b, 0.0, |impact| {
+            // Those that touch at the start are detected.
+            if impact.fraction > 0.0 {
+                impacts.push(impact);
+            }
+        });
+        impacts.sort_unstable_by_key(|impact| (impact.a, impact.b));
+        let first = impacts.iter();
+        let first = *first.min_by(|one, other| one.fraction.total_cmp(&other.fraction))?;
+        let pair = |impact: &Impact| Pair {
+            a: impact.a,
+            b: impact.b,
+        };
+        let pairs: Vec<Pair> = impacts.iter().map(pair).collect();
+        let times: Vec<f32> = impacts.iter().map(|one| one.fraction as f32).collect();
+        let kept = deepest_of_buckets(&pairs, &times);
+        let kept = kept.filter_map(|kept| {
+            let index = pairs.binary_search(&kept).ok()?;
+            Some(impacts[index])
+        });
+        Some(Meeting {
+            owners,
+            first,
+            kept: kept.collect(),
+        })
+    }
+
+    /// The contact that holds at an impact; none if the members do not respond to each other.
+    fn contact(&self, meeting: &Meeting, impact: &Impact, key: u64) -> Option<BoundContact> {
+        let owners = meeting.owners;
+        let material = self.members.material_between(owners[0], owners[1])?;
+        let bodies = owners.map(|owner| self.body(owner));
+        let time = impact.fraction as f32 * self.dt;
+        // The point at the start that moves to the point of impact: with the body that gives way.
+        let velocities = bodies.map(|body| predicted_velocity(body, self.dt));
+        let [one, other] = bodies.map(|body| body.inverse_mass.element_sum());
+        let share = if one + other > 0.0 {
+            one / (one + other)
+        } else {
+            0.5
+        };
+        let point = impact.point - velocities[1].lerp(velocities[0], share) * time;
+        let [on_a, on_b] = [0, 1].map(|k| {
+            let lever = point - bodies[k].center;
+            velocities[k] + bodies[k].angular_velocity.cross(lever)
+        });
+        let approach = (on_a - on_b).dot(impact.normal);
+        let [a, b] = owners.map(|owner| ContactSide::Member(self.members.member(owner)));
+        Some(BoundContact {
+            contact: ExternalContact {
+                a,
+                b,
+                key,
+                normal: impact.normal,
+                point,
+                // What is left at the impact is zero.
+                gap: (approach * time).max(0.0),
+                friction: material.friction,
+                restitution: material.restitution,
+            },
+            bodies: owners.map(OwnerIndex::body),
+        })
+    }
+}
+
+/// Velocity of the center of mass at the end of a substep without contacts, nm/s.
+fn predicted_velocity(body: &MovingBody, dt: f32) -> Vec3 {
+    if body.asleep {
+        body.velocity
+    } else {
+        body.velocity + body.acceleration * dt
+    }
+}
