@@ -163,6 +163,11 @@ impl ContactSolver {
         &self.iteration.impulses
     }
 
+    /// The same, to change it.
+    pub fn impulses_mut(&mut self) -> &mut [Impulse] {
+        &mut self.iteration.impulses
+    }
+
     /// Solves one substep; [`impulses`](Self::impulses) has the result.
     pub fn solve(&mut self, input: &SolverInput<'_>, config: &ContactSolverConfig) {
         self.bodies.clear();

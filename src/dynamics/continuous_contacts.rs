@@ -12,22 +12,34 @@
 //!    first. They let the spheres approach until they touch, but not further, and are solved with
 //!    all others.
 //!
-//! The next substep then finds the members close to each other. If no member is fast, a substep
-//! costs one look at each body.
+//! 4. After the response, the same is done with the new velocities: a member that bounces off one
+//!    molecule may hit another. Impulses along the normals then limit the approach.
+//!
+//! The next substep finds the members close to each other. If no member is fast, a substep costs
+//! one look at each body.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::contact_constraint::SubstepParams;
 use super::contact_reduction::deepest_of_buckets;
 use super::external_contact::BoundContact;
 use super::members::Members;
-use super::{ContactSide, ExternalContact, MemberIndex, MovingBody, OwnerIndex};
+use super::{
+    ContactConstraint, ContactSide, ExternalContact, Impulse, MemberIndex, MovingBody, OwnerIndex,
+};
 use crate::pose::RigidMotion;
 use crate::search::boxes::{BoxGrid, BoxSearch, BoxSet};
 use crate::search::{Impact, MovingMolecule, Pair, PairBuffer, RigidSpheres, all_impacts};
 
 /// Marks the keys of these contacts, which are those of no external contact.
 const KEY: u64 = 1 << 63;
+
+/// Maximum number of times that the motion after the response is tested again.
+const MAX_ROUNDS: usize = 4;
+
+/// Iterations over the contacts that limit it.
+const ITERATIONS: usize = 8;
 
 /// Two members of which one is fast, and their first impact within a substep: `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,8 +65,12 @@ pub(super) struct ContinuousContacts {
     candidates: Vec<[OwnerIndex; 2]>,
     impacts: Vec<CrowdImpact>,
     contacts: Vec<BoundContact>,
+    /// Whether members are fast in this substep.
+    is_active: bool,
     /// Number of substeps, so that no contact continues from another one.
     substeps: u32,
+    /// The bodies after the response.
+    moved: Vec<MovingBody>,
 }
 
 /// The members in a substep.
@@ -66,45 +82,76 @@ struct Substep<'a> {
     dt: f32,
     /// Distance within which detection finds contacts, nm.
     prediction_distance: f32,
+    /// Gap at which surfaces touch, nm.
+    touch_gap: f32,
 }
 
 impl ContinuousContacts {
-    /// Finds the impacts and contacts of a substep of `dt` s.
-    pub fn find(
-        &mut self,
-        members: &Members,
-        bodies: &[MovingBody],
-        dt: f32,
-        prediction_distance: f32,
-    ) {
-        self.impacts.clear();
-        self.contacts.clear();
-        let substep = Substep {
-            members,
-            bodies: &bodies[..members.owners().len()],
-            dt,
-            prediction_distance,
-        };
-        if !substep.has_fast_members() {
+    /// Finds the impacts and contacts of a substep with these members and bodies.
+    pub fn find(&mut self, members: &Members, bodies: &[MovingBody], params: &SubstepParams) {
+        self.clear();
+        let substep = Substep::new(members, bodies, params);
+        self.is_active = substep.has_fast_members();
+        if !self.is_active {
             return;
         }
         self.substeps = self.substeps.wrapping_add(1);
-        self.find_candidates(&substep);
-        let met = self.candidates.par_iter();
-        let met: Vec<Meeting> = met.filter_map(|owners| substep.meeting(*owners)).collect();
-        for meeting in met {
-            let [a, b] = meeting.owners.map(|owner| members.member(owner));
-            self.impacts.push(CrowdImpact {
-                a,
-                b,
-                impact: meeting.first,
-            });
-            let first_key = KEY | u64::from(self.substeps) << 31;
+        for meeting in self.meetings(&substep) {
+            self.impacts.push(substep.impact(&meeting));
+            let key = KEY | u64::from(self.substeps) << 31;
             for (index, impact) in (self.contacts.len() as u64..).zip(&meeting.kept) {
                 self.contacts
-                    .extend(substep.contact(&meeting, impact, first_key | index));
+                    .extend(substep.contact(&meeting, impact, key | index));
             }
         }
+    }
+
+    /// Tests the motion after the response, and changes the `impulses` on the bodies so that fast
+    /// members do not pass others.
+    pub fn limit(
+        &mut self,
+        members: &Members,
+        bodies: &[MovingBody],
+        params: &SubstepParams,
+        impulses: &mut [Impulse],
+    ) {
+        if !self.is_active || impulses.iter().all(Impulse::is_zero) {
+            return;
+        }
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.clear();
+        moved.extend(bodies.iter().take(members.owners().len()));
+        for (body, impulse) in moved.iter_mut().zip(&*impulses) {
+            body.velocity = predicted_velocity(body, params.dt);
+            body.acceleration = Vec3::ZERO;
+            push(body, impulse);
+        }
+        for _ in 0..MAX_ROUNDS {
+            // The slop keeps apart what has been stopped already.
+            let substep = Substep {
+                touch_gap: -params.config.slop,
+                ..Substep::new(members, &moved, params)
+            };
+            let meetings = self.meetings(&substep);
+            let mut contacts = Vec::new();
+            for meeting in &meetings {
+                self.impacts.push(substep.impact(meeting));
+                let kept = meeting.kept.iter();
+                let kept = kept.filter_map(|impact| substep.contact(meeting, impact, KEY));
+                contacts.extend(kept.map(|bound| bound.constraint(&moved, params)));
+            }
+            if contacts.is_empty() {
+                break;
+            }
+            for _ in 0..ITERATIONS {
+                for contact in &mut contacts {
+                    stop_approach(contact, params.dt, &mut moved, impulses);
+                }
+            }
+        }
+        self.moved = moved;
+        self.impacts.sort_by_key(|met| (met.a, met.b));
+        self.impacts.dedup_by_key(|met| (met.a, met.b));
     }
 
     /// The first impact of each two members that meet, sorted.
@@ -121,6 +168,16 @@ impl ContinuousContacts {
     pub fn clear(&mut self) {
         self.impacts.clear();
         self.contacts.clear();
+        self.is_active = false;
+    }
+
+    /// The pairs of members that meet in a substep.
+    fn meetings(&mut self, substep: &Substep<'_>) -> Vec<Meeting> {
+        self.find_candidates(substep);
+        let candidates = self.candidates.par_iter();
+        candidates
+            .filter_map(|owners| substep.meeting(*owners))
+            .collect()
     }
 
     /// Finds the pairs of owners that may meet.
@@ -156,6 +213,16 @@ struct Meeting {
 }
 
 impl<'a> Substep<'a> {
+    fn new(members: &'a Members, bodies: &'a [MovingBody], params: &SubstepParams) -> Self {
+        Self {
+            members,
+            bodies: &bodies[..members.owners().len()],
+            dt: params.dt,
+            prediction_distance: params.config.prediction_distance,
+            touch_gap: 0.0,
+        }
+    }
+
     fn spheres(&self, owner: OwnerIndex) -> &'a RigidSpheres {
         let member = self.members.member(owner);
         &self.members.all()[member.index()].spheres
@@ -242,7 +309,7 @@ impl<'a> Substep<'a> {
             }
         });
         let mut impacts = Vec::new();
-        all_impacts(&a, &b, 0.0, |impact| {
+        all_impacts(&a, &b, self.touch_gap, |impact| {
             // Those that touch at the start are detected.
             if impact.fraction > 0.0 {
                 impacts.push(impact);
@@ -267,6 +334,12 @@ impl<'a> Substep<'a> {
             first,
             kept: kept.collect(),
         })
+    }
+
+    fn impact(&self, meeting: &Meeting) -> CrowdImpact {
+        let [a, b] = meeting.owners.map(|owner| self.members.member(owner));
+        let impact = meeting.first;
+        CrowdImpact { a, b, impact }
     }
 
     /// The contact that holds at an impact; none if the members do not respond to each other.
@@ -313,5 +386,40 @@ fn predicted_velocity(body: &MovingBody, dt: f32) -> Vec3 {
         body.velocity
     } else {
         body.velocity + body.acceleration * dt
+    }
+}
+
+/// Applies an impulse to a body, unless it sleeps.
+fn push(body: &mut MovingBody, impulse: &Impulse) {
+    if !body.asleep {
+        body.velocity += body.inverse_mass * impulse.linear;
+        body.angular_velocity += body.inverse_inertia * impulse.angular;
+    }
+}
+
+/// Applies the impulse after which a gap closes at most, and adds it to `impulses`.
+fn stop_approach(
+    contact: &mut ContactConstraint,
+    dt: f32,
+    bodies: &mut [MovingBody],
+    impulses: &mut [Impulse],
+) {
+    let [a, b] = [contact.a, contact.b].map(|body| body.index());
+    let [normal_a, _, normal_b, _] = contact.mobility;
+    if normal_a + normal_b <= 0.0 {
+        return;
+    }
+    let velocity = bodies[b].velocity_at(contact.lever_b) - bodies[a].velocity_at(contact.lever_a);
+    let speed = velocity.dot(contact.normal) + contact.gap / dt;
+    let accumulated = (contact.normal_impulse - speed / (normal_a + normal_b)).max(0.0);
+    let change = contact.normal * (accumulated - contact.normal_impulse);
+    contact.normal_impulse = accumulated;
+    for (body, linear, lever) in [(a, -change, contact.lever_a), (b, change, contact.lever_b)] {
+        let impulse = Impulse {
+            linear,
+            angular: lever.cross(linear),
+        };
+        push(&mut bodies[body], &impulse);
+        impulses[body] += impulse;
     }
 }

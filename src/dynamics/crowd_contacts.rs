@@ -3,6 +3,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::contact_constraint::SubstepParams;
 use super::contact_solver::{ContactSolver, SolverInput};
 use super::continuous_contacts::ContinuousContacts;
 use super::detection::{Detection, DetectionError};
@@ -358,7 +359,7 @@ impl CrowdContacts {
         if !self.respond_on_device(dt) {
             self.respond_on_cpu(dt);
         }
-        self.wake_hit_members();
+        self.limit_fast_members(dt);
         if std::mem::take(&mut self.lost_touches) {
             // Any sleeping member may have lost a neighbor.
             self.to_wake.clear();
@@ -369,9 +370,9 @@ impl CrowdContacts {
 
     /// Adds the contacts of fast members, and lets those that they hit react.
     fn add_continuous_contacts(&mut self, dt: f32) {
-        let prediction_distance = self.config.prediction_distance;
-        self.continuous
-            .find(&self.members, &self.bodies, dt, prediction_distance);
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        self.continuous.find(&self.members, &self.bodies, &params);
         self.external.extend(self.continuous.contacts());
         for bound in self.continuous.contacts() {
             for body in bound.bodies {
@@ -380,8 +381,13 @@ impl CrowdContacts {
         }
     }
 
-    /// Adds the members that fast ones hit to those to wake.
-    fn wake_hit_members(&mut self) {
+    /// Stops fast members at what they would hit after the response, and wakes what they hit.
+    fn limit_fast_members(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        let impulses = self.solver.impulses_mut();
+        self.continuous
+            .limit(&self.members, &self.bodies, &params, impulses);
         if self.continuous.contacts().is_empty() {
             return;
         }

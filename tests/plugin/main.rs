@@ -13,6 +13,7 @@ mod backend_contacts;
 mod backend_errors;
 mod bodies;
 mod brownian_motion;
+mod ccd;
 mod compartments;
 mod contacts;
 #[cfg(feature = "draw")]
