@@ -6,11 +6,11 @@
 //!
 //! 1. A search over boxes around their paths finds the pairs with such a member that may meet.
 //!    Pairs that approach each other by less than the radius of an atom are left to detection.
-//! 2. The [impacts](all_impacts) of their spheres within the substep are computed, for the motion
+//! 2. The [impacts](visit_impacts) of their spheres within the substep are computed, for the motion
 //!    that they would make without contacts.
-//! 3. Of these, as many as between other members become contacts, well spread and including the
-//!    first. They let the spheres approach until they touch, but not further, and are solved with
-//!    all others.
+//! 3. The first impact of two members and those right after it become contacts, as many as between
+//!    other members and well spread. They let the spheres approach until they touch, but not
+//!    further, and are solved with all others.
 //!
 //! 4. After the response, the same is done with the new velocities: a member that bounces off one
 //!    molecule may hit another. Impulses along the normals then limit the approach.
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::pose::RigidMotion;
 use crate::search::boxes::{BoxGrid, BoxSearch, BoxSet};
-use crate::search::{Impact, MovingMolecule, Pair, PairBuffer, RigidSpheres, all_impacts};
+use crate::search::{Impact, MovingMolecule, Pair, PairBuffer, RigidSpheres, visit_impacts};
 
 /// Marks the keys of these contacts, which are those of no external contact.
 const KEY: u64 = 1 << 63;
@@ -126,6 +126,10 @@ impl ContinuousContacts {
             body.acceleration = Vec3::ZERO;
             push(body, impulse);
         }
+        let found = self.contacts.iter();
+        let mut contacts: Vec<_> = found
+            .map(|bound| bound.constraint(&moved, params))
+            .collect();
         for _ in 0..MAX_ROUNDS {
             // The slop keeps apart what has been stopped already.
             let substep = Substep {
@@ -133,15 +137,14 @@ impl ContinuousContacts {
                 ..Substep::new(members, &moved, params)
             };
             let meetings = self.meetings(&substep);
-            let mut contacts = Vec::new();
+            if meetings.is_empty() {
+                break;
+            }
             for meeting in &meetings {
                 self.impacts.push(substep.impact(meeting));
                 let kept = meeting.kept.iter();
                 let kept = kept.filter_map(|impact| substep.contact(meeting, impact, KEY));
                 contacts.extend(kept.map(|bound| bound.constraint(&moved, params)));
-            }
-            if contacts.is_empty() {
-                break;
             }
             for _ in 0..ITERATIONS {
                 for contact in &mut contacts {
@@ -264,14 +267,16 @@ impl<'a> Substep<'a> {
             return false;
         }
         let (mut max_travel, mut max_ccd_travel) = (0.0_f32, 0.0_f32);
+        let mut min_radius = f32::INFINITY;
         for owner in (0..self.bodies.len() as u32).map(OwnerIndex) {
             let travel = self.travel(owner);
             max_travel = max_travel.max(travel);
+            min_radius = min_radius.min(self.spheres(owner).smallest_radius());
             if self.body(owner).ccd {
                 max_ccd_travel = max_ccd_travel.max(travel);
             }
         }
-        max_travel + max_ccd_travel > self.prediction_distance
+        max_travel + max_ccd_travel > self.prediction_distance + min_radius
     }
 
     /// Corners of a box around the path of a member, nm.
@@ -288,13 +293,17 @@ impl<'a> Substep<'a> {
         if !bodies.iter().any(|body| body.ccd) || !bodies.iter().any(|body| body.is_movable()) {
             return false;
         }
-        let [one, other] = bodies.map(|body| self.motion(body));
-        let turn = |motion: &RigidMotion, owner| motion.rotation.length() * self.reach(owner);
-        let approach = one.translation.distance(other.translation)
-            + turn(&one, owners[0])
-            + turn(&other, owners[1]);
-        approach > self.max_detected_approach(owners)
+        self.max_approach(owners) > self.max_detected_approach(owners)
             && self.members.may_touch(owners[0], owners[1])
+    }
+
+    /// Upper bound on the approach of any spheres of two members, nm.
+    fn max_approach(&self, owners: [OwnerIndex; 2]) -> f32 {
+        let [one, other] = owners.map(|owner| self.motion(self.body(owner)));
+        let turn = |motion: &RigidMotion, owner| motion.rotation.length() * self.reach(owner);
+        one.translation.distance(other.translation)
+            + turn(&one, owners[0])
+            + turn(&other, owners[1])
     }
 
     /// The impacts of two members, if there are any.
@@ -308,16 +317,21 @@ impl<'a> Substep<'a> {
                 motion: self.motion(body),
             }
         });
-        let mut impacts = Vec::new();
-        all_impacts(&a, &b, self.touch_gap, |impact| {
+        // As deep as the detection may find overlaps.
+        let window = self.max_detected_approach(owners) / self.max_approach(owners);
+        let mut impacts: Vec<Impact> = Vec::new();
+        visit_impacts(&a, &b, self.touch_gap, |impact| {
             // Those that touch at the start are detected.
-            if impact.fraction > 0.0 {
-                impacts.push(impact);
+            if impact.fraction <= 0.0 {
+                return 1.0;
             }
+            impacts.push(impact);
+            impact.fraction + f64::from(window)
         });
+        let earliest = impacts.iter();
+        let first = *earliest.min_by(|one, other| one.fraction.total_cmp(&other.fraction))?;
+        impacts.retain(|impact| impact.fraction <= first.fraction + f64::from(window));
         impacts.sort_unstable_by_key(|impact| (impact.a, impact.b));
-        let first = impacts.iter();
-        let first = *first.min_by(|one, other| one.fraction.total_cmp(&other.fraction))?;
         let pair = |impact: &Impact| Pair {
             a: impact.a,
             b: impact.b,

@@ -68,7 +68,7 @@ pub use linear_kd_tree::{LinearKdTree, Selection};
 pub(crate) use molecules::MoleculePairSearch;
 pub use molecules::{
     FoundPairs, FoundPairsSink, IMPACT_TOLERANCE_NM, Impact, MoleculeSearch, MovingMolecule,
-    RigidSpheres, SearchWork, all_impacts, first_impact,
+    RigidSpheres, SearchWork, first_impact, visit_impacts,
 };
 pub(crate) use molecules::{PairsByMolecules, keep_headroom, min_closing_time};
 pub use pair_buffer::{Pair, PairBuffer};

@@ -56,7 +56,9 @@ use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;
 use task::{NeighborPair, Shared, Task};
 pub(crate) use time_of_impact::min_closing_time;
-pub use time_of_impact::{IMPACT_TOLERANCE_NM, Impact, MovingMolecule, all_impacts, first_impact};
+pub use time_of_impact::{
+    IMPACT_TOLERANCE_NM, Impact, MovingMolecule, first_impact, visit_impacts,
+};
 
 /// Molecules per task: fixed, so that the order does not depend on the threads.
 const MOLECULES_PER_TASK: usize = 16;

@@ -117,28 +117,23 @@ pub struct Impact {
 #[must_use]
 pub fn first_impact(a: &MovingMolecule, b: &MovingMolecule, gap: f32) -> Option<Impact> {
     let mut first = None;
-    let mut end = 1.0;
-    visit_impacts(a, b, gap, &mut end, |impact, end| {
-        *end = impact.fraction;
+    visit_impacts(a, b, gap, |impact| {
         first = Some(impact);
+        impact.fraction
     });
     first
 }
 
-/// Calls `each` with the first impact of each two spheres, in no particular but a fixed order. The
-/// rules are those of [`first_impact`].
-pub fn all_impacts(a: &MovingMolecule, b: &MovingMolecule, gap: f32, mut each: impl FnMut(Impact)) {
-    visit_impacts(a, b, gap, &mut 1.0, |impact, _| each(impact));
-}
-
-/// Calls `each` with the impacts before `end`, which it may lower.
-fn visit_impacts(
+/// Calls `each` with the first impact of each two spheres, in no particular but a fixed order.
+/// `each` returns the fraction of the motion after which impacts no longer matter; 1 to visit all.
+/// The rules are those of [`first_impact`].
+pub fn visit_impacts(
     a: &MovingMolecule,
     b: &MovingMolecule,
     gap: f32,
-    end: &mut f64,
-    mut each: impl FnMut(Impact, &mut f64),
+    mut each: impl FnMut(Impact) -> f64,
 ) {
+    let mut end = 1.0_f64;
     if !(a.is_valid() && b.is_valid() && gap.is_finite()) {
         return;
     }
@@ -151,10 +146,10 @@ fn visit_impacts(
     let spheres = [a.spheres, b.spheres];
     let mut queue = BinaryHeap::new();
     let all_regions = spheres.map(|one| 0..one.regions.len() as u32);
-    pair.enqueue(&mut queue, Level::Region, all_regions, 0.0, *end);
+    pair.enqueue(&mut queue, Level::Region, all_regions, 0.0, end);
     while let Some(Reverse(next)) = queue.pop() {
         let start = next.time();
-        if start > *end {
+        if start > end {
             return;
         }
         let parts = [next.a, next.b];
@@ -165,14 +160,13 @@ fn visit_impacts(
                     let count = spheres[k].clusters.len() as u32;
                     first..count.min(first + CLUSTERS_PER_REGION as u32)
                 });
-                pair.enqueue(&mut queue, Level::Cluster, clusters, start, *end);
+                pair.enqueue(&mut queue, Level::Cluster, clusters, start, end);
             }
             Level::Cluster => {
                 let clusters = [0, 1].map(|k| &spheres[k].clusters[parts[k] as usize]);
-                pair.compare_spheres(clusters, start, end, &mut |arms, at, end| {
+                pair.compare_spheres(clusters, start, &mut end, &mut |arms, at| {
                     let center = b.center.as_dvec3() + b.motion.translation.as_dvec3() * at;
-                    let impact = pair.impact(center, arms, at);
-                    each(impact, end);
+                    each(pair.impact(center, arms, at))
                 });
             }
         }
@@ -370,13 +364,14 @@ impl MovingPair<'_> {
         Some(time)
     }
 
-    /// Calls `each` with the spheres of two clusters that touch between `start` and `end`.
+    /// Calls `each` with the spheres of two clusters that touch between `start` and `end`, which
+    /// it may lower.
     fn compare_spheres(
         &self,
         clusters: [&Cluster; 2],
         start: f64,
         end: &mut f64,
-        each: &mut impl FnMut([&Arm; 2], f64, &mut f64),
+        each: &mut impl FnMut([&Arm; 2], f64) -> f64,
     ) {
         let mut arms = [[Arm::default(); CLUSTER]; 2];
         let mut places = [[DVec3::ZERO; CLUSTER]; 2];
@@ -408,7 +403,7 @@ impl MovingPair<'_> {
                     continue;
                 }
                 if let Some(time) = self.touch([arm, other], start, *end) {
-                    each([arm, other], time, end);
+                    *end = end.min(each([arm, other], time));
                 }
             }
         }
