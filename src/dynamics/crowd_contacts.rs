@@ -3,7 +3,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::contact_constraint::SubstepParams;
 use super::contact_solver::{ContactSolver, SolverInput};
+use super::continuous_contacts::ContinuousContacts;
 use super::detection::{Detection, DetectionError};
 use super::device_session::DeviceSession;
 use super::device_solver::{DeviceSolver, SavedContacts};
@@ -11,9 +13,9 @@ use super::external_contact::ExternalContacts;
 use super::group_search::{GroupSearch, PairGrouper};
 use super::members::{Members, Relabeling};
 use super::{
-    BodyIndex, ContactConstraint, ContactMember, ContactSolverConfig, ContactSurface, CrowdTouch,
-    Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex, MovingBody, OwnerIndex,
-    PairResponse,
+    BodyIndex, ContactConstraint, ContactMember, ContactSide, ContactSolverConfig, ContactSurface,
+    CrowdImpact, CrowdTouch, Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex,
+    MovingBody, OwnerIndex, PairResponse,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -73,6 +75,7 @@ pub struct CrowdContacts {
     pub(super) bodies: Vec<MovingBody>,
     external: ExternalContacts,
     detection: Detection,
+    continuous: ContinuousContacts,
     solver: ContactSolver,
     device: Offload<DeviceSession>,
     to_wake: Vec<MemberIndex>,
@@ -217,6 +220,7 @@ impl CrowdContacts {
         }
         self.external.clear();
         self.detection.clear();
+        self.continuous.clear();
         self.solver
             .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
         if let Some(device) = self.device.as_mut() {
@@ -361,6 +365,7 @@ impl CrowdContacts {
     /// result. If `dt` is not positive and finite, all contacts are dropped instead.
     pub fn respond(&mut self, dt: f32) {
         if !(dt.is_finite() && dt > 0.0) {
+            self.continuous.clear();
             self.clear_contacts();
             return;
         }
@@ -368,15 +373,51 @@ impl CrowdContacts {
             // No external contacts were set in this substep.
             self.set_external_contacts(&[], std::iter::empty());
         }
+        self.add_continuous_contacts(dt);
         if !self.respond_on_device(dt) {
             self.respond_on_cpu(dt);
         }
+        self.limit_fast_members(dt);
         if std::mem::take(&mut self.lost_touches) {
             // Any sleeping member may have lost a neighbor.
             self.to_wake.clear();
             self.to_wake.extend_from_slice(self.members.owners());
         }
         self.external.end();
+    }
+
+    /// Adds the contacts of fast members, and lets those that they hit react.
+    fn add_continuous_contacts(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        self.continuous.find(&self.members, &self.bodies, &params);
+        self.external.extend(self.continuous.contacts());
+        for bound in self.continuous.contacts() {
+            for body in bound.bodies {
+                self.bodies[body.index()].asleep = false;
+            }
+        }
+    }
+
+    /// Stops fast members at what they would hit after the response, and wakes what they hit.
+    fn limit_fast_members(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        let impulses = self.solver.impulses_mut();
+        self.continuous
+            .limit(&self.members, &self.bodies, &params, impulses);
+        if self.continuous.contacts().is_empty() {
+            return;
+        }
+        for bound in self.continuous.contacts() {
+            for side in [bound.contact.a, bound.contact.b] {
+                if let ContactSide::Member(member) = side {
+                    self.to_wake.push(member);
+                }
+            }
+        }
+        self.to_wake.sort_unstable();
+        self.to_wake.dedup();
     }
 
     fn respond_on_cpu(&mut self, dt: f32) {
@@ -526,6 +567,13 @@ impl CrowdContacts {
     #[must_use]
     pub fn touches(&self) -> &[CrowdTouch] {
         self.detection.touches()
+    }
+
+    /// Members with [`ccd`](MovingBody::ccd) that met others within the last substep and were not
+    /// close to them before, sorted. Computed by [`respond`](Self::respond).
+    #[must_use]
+    pub fn impacts_of_fast_members(&self) -> &[CrowdImpact] {
+        self.continuous.impacts()
     }
 
     /// Number of spheres of all members that are not excluded.

@@ -32,6 +32,7 @@ mod placed_molecule;
 mod rigid_spheres;
 mod scratch;
 mod task;
+mod time_of_impact;
 mod wide;
 
 use std::sync::Arc;
@@ -54,6 +55,10 @@ pub use rigid_spheres::RigidSpheres;
 use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;
 use task::{NeighborPair, Shared, Task};
+pub(crate) use time_of_impact::min_closing_time;
+pub use time_of_impact::{
+    IMPACT_TOLERANCE_NM, Impact, MovingMolecule, first_impact, visit_impacts,
+};
 
 /// Molecules per task: fixed, so that the order does not depend on the threads.
 const MOLECULES_PER_TASK: usize = 16;

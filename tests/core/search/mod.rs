@@ -22,3 +22,4 @@ mod sizes;
 mod structures;
 mod swept;
 mod threads;
+mod time_of_impact;
