@@ -5,6 +5,7 @@ mod conservation;
 mod exclusion;
 mod fallback;
 mod material;
+mod member_changes;
 mod pair_grouper;
 mod response;
 mod sleep;
