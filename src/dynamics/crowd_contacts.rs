@@ -20,6 +20,7 @@ use super::{
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, SearchWork};
+use crate::spheres::SphereError;
 
 /// Bodies per task of [`CrowdContacts::gather`].
 const BODIES_PER_TASK: usize = 1024;
@@ -157,7 +158,35 @@ impl CrowdContacts {
     /// [`SearchError`] if the spheres exceed a 32-bit index; the crowd is empty then.
     pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), SearchError> {
         self.read_back_contacts();
-        match self.members.set(members) {
+        let relabeling = self.members.set(members);
+        self.relabel_or_clear(relabeling)
+    }
+
+    /// Removes the members with the ids `removed`, adds `added`, and orders all members by id.
+    /// Added members replace those with the same id. Lifts the exclusions of
+    /// [crowded](Exclusion::Crowded) members.
+    ///
+    /// The result is that of [`set_members`](Self::set_members) with the same list, in less
+    /// time: what is known of the members that stay is kept, so that the cost is that of the
+    /// members that change.
+    ///
+    /// # Errors
+    /// As [`set_members`](Self::set_members).
+    pub fn update_members(
+        &mut self,
+        removed: &[u64],
+        added: Vec<ContactMember>,
+    ) -> Result<(), SearchError> {
+        self.read_back_contacts();
+        let relabeling = self.members.update(removed, added);
+        self.relabel_or_clear(relabeling)
+    }
+
+    fn relabel_or_clear(
+        &mut self,
+        relabeling: Result<Relabeling, SphereError>,
+    ) -> Result<(), SearchError> {
+        match relabeling {
             Ok(relabeling) => self.relabel(&relabeling),
             Err(error) => {
                 self.relabel(&Relabeling::default());
@@ -203,9 +232,8 @@ impl CrowdContacts {
     /// Lays out the spheres after exclusions have changed.
     fn lay_out_again(&mut self) -> Result<(), SearchError> {
         self.read_back_contacts();
-        let relabeling = self.members.lay_out_again()?;
-        self.relabel(&relabeling);
-        Ok(())
+        let relabeling = self.members.lay_out_again();
+        self.relabel_or_clear(relabeling)
     }
 
     /// Moves bodies and contacts to the new indices of their owners.
@@ -219,7 +247,7 @@ impl CrowdContacts {
             }
         }
         self.external.clear();
-        self.detection.clear();
+        self.detection.relabel(&self.members, relabeling);
         self.continuous.clear();
         self.solver
             .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
@@ -474,6 +502,7 @@ impl CrowdContacts {
                 let woken = response.woken.iter();
                 self.to_wake
                     .extend(woken.map(|owner| members.member(*owner)));
+                self.detection.list_abandoned(&mut self.to_wake);
                 true
             }
             Err(error) => {

@@ -6,6 +6,7 @@ mod continuous;
 mod exclusion;
 mod fallback;
 mod material;
+mod member_changes;
 mod pair_grouper;
 mod response;
 mod sleep;

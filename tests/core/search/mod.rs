@@ -13,6 +13,7 @@ mod contact_time;
 mod degenerate;
 mod invalid_input;
 mod kinds;
+mod molecule_changes;
 mod molecules;
 mod oracle;
 mod random;
