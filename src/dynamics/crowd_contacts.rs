@@ -485,6 +485,43 @@ impl CrowdContacts {
         }
     }
 
+    // Snapshots
+
+    /// The contacts that the next substep starts from. Those of a device solver are read back.
+    pub fn snapshot(&mut self) -> ContactSnapshot {
+        self.read_back_contacts();
+        let touching = self.detection.current_owners(&self.members);
+        ContactSnapshot {
+            ids: self.members.included().map(|member| member.id).collect(),
+            external_ids: self.external.ids().to_vec(),
+            contacts: self.solver.save(touching),
+        }
+    }
+
+    /// Whether the members that are not excluded are those of a snapshot.
+    #[must_use]
+    pub fn has_members_of(&self, snapshot: &ContactSnapshot) -> bool {
+        let ids = self.members.included().map(|member| &member.id);
+        ids.eq(&snapshot.ids)
+    }
+
+    /// Continues from the contacts of a snapshot: with the same bodies, the next substeps are the
+    /// same bit for bit. Returns false, and drops all contacts, if the members that are not excluded
+    /// differ.
+    pub fn restore_snapshot(&mut self, snapshot: &ContactSnapshot) -> bool {
+        self.clear_contacts();
+        if !self.has_members_of(snapshot) {
+            return false;
+        }
+        self.external.restore_ids(&snapshot.external_ids);
+        let contacts = &snapshot.contacts;
+        self.detection
+            .restore_touches(&contacts.touching, &self.members);
+        let bodies = self.members.owners().len() + snapshot.external_ids.len();
+        self.solver.restore(contacts, &self.config, bodies);
+        true
+    }
+
     // Device solver
 
     /// Solves the contacts on the device; false if the CPU has to.
@@ -671,6 +708,15 @@ impl CrowdContacts {
             None => self.detection.cell_around(point),
         }
     }
+}
+
+/// The contacts of a crowd between two substeps: see [`CrowdContacts::snapshot`].
+#[derive(Clone, Debug, Default)]
+pub struct ContactSnapshot {
+    /// Ids of the members that are not excluded.
+    ids: Vec<u64>,
+    external_ids: Vec<u64>,
+    contacts: SavedContacts,
 }
 
 /// Relabels the contacts with external bodies, which were those with ids `previous`.

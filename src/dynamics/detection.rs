@@ -162,8 +162,12 @@ impl Detection {
 
     /// Owners that touched in the previous substep.
     pub fn previous_owners(&self, members: &Members) -> Vec<[OwnerIndex; 2]> {
-        let owners = |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
-        self.previous_touches.iter().filter_map(owners).collect()
+        pushing_owners(&self.previous_touches, members)
+    }
+
+    /// Owners that touch in this substep.
+    pub fn current_owners(&self, members: &Members) -> Vec<[OwnerIndex; 2]> {
+        pushing_owners(&self.touches, members)
     }
 
     /// Starts a substep: the current touches become the previous ones.
@@ -340,6 +344,13 @@ fn relabel_touches(
         false
     });
     touches.sort_unstable_by_key(|touch| (touch.a, touch.b));
+}
+
+/// Owners that touch and push each other.
+fn pushing_owners(touches: &[CrowdTouch], members: &Members) -> Vec<[OwnerIndex; 2]> {
+    let owners = |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
+    let pushing = touches.iter().filter(|touch| touch.pushes);
+    pushing.filter_map(owners).collect()
 }
 
 /// Touches with unknown overlap.

@@ -150,6 +150,12 @@ impl ExternalContacts {
         self.contacts.clear();
     }
 
+    /// Replaces the ids of the bodies, and removes the contacts.
+    pub fn restore_ids(&mut self, ids: &[u64]) {
+        ids.clone_into(&mut self.ids);
+        self.contacts.clear();
+    }
+
     /// Ends a substep: the contacts are outdated.
     pub fn end(&mut self) {
         self.contacts.clear();

@@ -84,7 +84,7 @@ pub use contact_constraint::ContactConstraint;
 #[cfg(feature = "gpu")]
 pub(crate) use contact_constraint::DEEP_SHARE;
 pub use continuous_contacts::CrowdImpact;
-pub use crowd_contacts::CrowdContacts;
+pub use crowd_contacts::{ContactSnapshot, CrowdContacts};
 pub use detection::CrowdTouch;
 pub use device_solver::{
     DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,

@@ -71,6 +71,16 @@ pub(super) struct BoundedMolecules {
 }
 
 impl BoundedMolecules {
+    /// The state of the detector.
+    pub fn state(&self) -> Option<MoleculeCollisionDetector> {
+        self.detector.clone()
+    }
+
+    /// Continues from a previous state.
+    pub fn restore(&mut self, state: Option<&MoleculeCollisionDetector>) {
+        self.detector = state.cloned();
+    }
+
     /// Rebuilds the detector from the members with a bound.
     fn rebuild(
         &mut self,

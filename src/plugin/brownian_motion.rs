@@ -21,7 +21,7 @@ use super::state_errors::ReportedEntities;
 use crate::dynamics::MemberIndex;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoveRules, hydrodynamic_radius,
+    BrownianMolecule, BrownianMolecules, BrownianState, Medium, MoveRules, hydrodynamic_radius,
 };
 use crate::motion::{CollisionOutcome, MotionError};
 use crate::pose::Pose;
@@ -196,6 +196,21 @@ impl Diffusion {
         }
         self.crowd = Some(crowd);
         Ok(())
+    }
+
+    /// The state, if any molecule diffuses.
+    pub fn state(&self) -> Option<BrownianState> {
+        self.crowd.as_ref().map(BrownianMolecules::state)
+    }
+
+    /// Continues from a previous state. Returns whether that is one of the same molecules.
+    pub fn restore(&mut self, state: Option<&BrownianState>) -> bool {
+        self.passing.clear();
+        match (&mut self.crowd, state) {
+            (Some(crowd), Some(state)) => crowd.restore(state),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     /// Clusters of two or more molecules.

@@ -223,6 +223,11 @@ impl TouchingPairs {
         std::mem::swap(&mut self.current, &mut self.next);
     }
 
+    /// Replaces the pairs by previous ones. Contacts that differ start or stop in the next publication.
+    pub fn restore(&mut self, previous: &Self) {
+        self.update(previous.current.iter().copied(), false);
+    }
+
     /// The changes of this substep.
     pub fn new_changes(&self) -> &[ContactChange] {
         &self.changes[self.previous_changes..]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bevy::ecs::query::QueryData;
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy::tasks::AsyncComputeTaskPool;
@@ -97,13 +98,62 @@ impl PreparedTemplate {
         Arc::new(spheres)
     }
 
-    fn mass_properties(&self) -> AdditionalMassProperties {
-        AdditionalMassProperties::MassProperties(MassProperties {
+    fn mass_properties(&self) -> MassProperties {
+        MassProperties {
             local_center_of_mass: Vec3::ZERO,
             mass: self.template.mass(),
             principal_inertia_local_frame: self.template.principal_axes(),
             principal_inertia: self.template.principal_inertia(),
-        })
+        }
+    }
+
+    /// The mass that the plugin gives to the body.
+    fn body_mass(&self) -> AdditionalMassProperties {
+        AdditionalMassProperties::MassProperties(self.mass_properties())
+    }
+
+    /// The mass that the plugin gives to the collider of a body with this mass: none, unless a mass
+    /// is added to that of the molecule.
+    fn collider_mass(
+        &self,
+        body_mass: Option<&AdditionalMassProperties>,
+    ) -> ColliderMassProperties {
+        match body_mass {
+            Some(AdditionalMassProperties::Mass(_)) => {
+                ColliderMassProperties::MassProperties(self.mass_properties())
+            }
+            _ => ColliderMassProperties::Density(0.0),
+        }
+    }
+}
+
+/// The mass components of a molecule.
+#[derive(QueryData)]
+pub(super) struct MassComponents {
+    body: Option<&'static AdditionalMassProperties>,
+    collider: Option<&'static ColliderMassProperties>,
+}
+
+impl MassComponentsItem<'_, '_> {
+    /// Whether the app has inserted its own mass of the body. The plugin may have inserted that of
+    /// one of the `templates`.
+    fn is_body_mass_of_app(&self, templates: &[&PreparedTemplate]) -> bool {
+        let own = |mass: &AdditionalMassProperties| {
+            templates
+                .iter()
+                .any(|template| *mass == template.body_mass())
+        };
+        self.body.is_some_and(|mass| !own(mass))
+    }
+
+    /// The same for the mass of the collider.
+    fn is_collider_mass_of_app(&self, templates: &[&PreparedTemplate]) -> bool {
+        let own = |mass: &ColliderMassProperties| {
+            let mut templates = templates.iter();
+            templates.any(|template| *mass == template.collider_mass(self.body))
+                || *mass == ColliderMassProperties::Density(0.0)
+        };
+        self.collider.is_some_and(|mass| !own(mass))
     }
 }
 
@@ -148,12 +198,19 @@ pub(super) fn prepare_molecules(
             Entity,
             &Molecule,
             &MoleculeDetail,
-            Has<PreparedMolecule>,
+            Option<&PreparedMolecule>,
+            MassComponents,
             Has<CrowdOnly>,
         ),
         Or<(Changed<Molecule>, Without<PreparedMolecule>)>,
     >,
-    all: Query<(Entity, &Molecule, &PreparedMolecule, Has<CrowdOnly>)>,
+    all: Query<(
+        Entity,
+        &Molecule,
+        &PreparedMolecule,
+        MassComponents,
+        Has<CrowdOnly>,
+    )>,
 ) {
     let mut changed = HashSet::new();
     for event in events.read() {
@@ -162,38 +219,51 @@ pub(super) fn prepare_molecules(
             changed.insert(*id);
         }
     }
-    let mut complete = |entity: Entity, template: Arc<PreparedTemplate>, crowd_only: bool| {
+    let mut complete = |entity: Entity,
+                        template: Arc<PreparedTemplate>,
+                        old: Option<&PreparedMolecule>,
+                        mass: MassComponentsItem,
+                        crowd_only: bool| {
         let mut entity = commands.entity(entity);
-        entity.try_insert(template.mass_properties());
+        // A mass of the app wins.
+        let templates = [&*template, old.map_or(&*template, |old| &*old.0)];
+        let keeps_body_mass = mass.is_body_mass_of_app(&templates);
+        let keeps_collider_mass = mass.is_collider_mass_of_app(&templates);
+        if !keeps_body_mass && !keeps_collider_mass {
+            entity.try_insert(template.body_mass());
+        }
         if !crowd_only {
+            if !keeps_collider_mass {
+                let body_mass = mass.body.filter(|_| keeps_body_mass);
+                entity.try_insert(template.collider_mass(body_mass));
+            }
             entity.try_insert((
                 Collider::from(template.shared_shape.clone()),
-                // The body already has the mass of the molecule.
-                ColliderMassProperties::Density(0.0),
                 ColliderScale::Absolute(Vec3::ONE),
             ));
         }
         entity.try_insert(PreparedMolecule(template));
     };
-    for (entity, molecule, detail, has_body, crowd_only) in &waiting {
+    for (entity, molecule, detail, old, mass, crowd_only) in &waiting {
         let Some(template) = assets.get(&molecule.0) else {
             continue;
         };
         let template = PreparedTemplate::of(template);
         // A file takes an unknown number of frames to load, and its proxies may take some more.
         // With templates of the app, results must not depend on the duration of a task.
-        if has_body || molecule.0.path().is_none() || template.is_ready(*detail) {
-            complete(entity, template, crowd_only);
+        if old.is_some() || molecule.0.path().is_none() || template.is_ready(*detail) {
+            complete(entity, template, old, mass, crowd_only);
         }
     }
     if !changed.is_empty() {
-        for (entity, molecule, old, crowd_only) in &all {
+        for (entity, molecule, old, mass, crowd_only) in &all {
             if let Some(template) = assets.get(&molecule.0)
                 && changed.contains(&molecule.id())
             {
                 // Loading a label of a file loads the file again.
                 if **old.template() != *template {
-                    complete(entity, PreparedTemplate::of(template), crowd_only);
+                    let template = PreparedTemplate::of(template);
+                    complete(entity, template, Some(old), mass, crowd_only);
                 }
             }
         }
@@ -205,11 +275,7 @@ pub(super) fn prepare_molecules(
 pub(super) fn remove_body(
     removed: On<Remove, Molecule>,
     mut commands: Commands,
-    molecules: Query<(
-        &PreparedMolecule,
-        Option<&Collider>,
-        Option<&AdditionalMassProperties>,
-    )>,
+    molecules: Query<(&PreparedMolecule, Option<&Collider>, MassComponents)>,
     mut contexts: Query<&mut RapierRigidBodySet>,
 ) {
     let Ok((prepared, collider, mass)) = molecules.get(removed.entity) else {
@@ -221,9 +287,12 @@ pub(super) fn remove_body(
     entity.try_remove::<PreparedMolecule>();
     let shape = collider.and_then(|collider| collider.raw.as_shape::<MoleculeShape>());
     if shape.is_some_and(|shape| Arc::ptr_eq(shape.template(), prepared.template())) {
-        entity.try_remove::<(Collider, ColliderMassProperties, ColliderScale)>();
+        entity.try_remove::<(Collider, ColliderScale)>();
+        if !mass.is_collider_mass_of_app(&[&prepared.0]) {
+            entity.try_remove::<ColliderMassProperties>();
+        }
     }
-    if mass != Some(&prepared.0.mass_properties()) {
+    if mass.body != Some(&prepared.0.body_mass()) {
         return;
     }
     entity.try_remove::<AdditionalMassProperties>();

@@ -36,6 +36,7 @@ mod removals;
 mod render;
 mod scene_files;
 mod schedules;
+mod snapshots;
 mod state_errors;
 mod test_app;
 mod timesteps;

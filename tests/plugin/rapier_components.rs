@@ -933,3 +933,55 @@ fn contact_skins_apply_only_in_the_solver_model() {
     assert!(gaps[0] == 0.3 && gaps[2] == 0.3, "{gaps:?}");
     assert!(gaps[1] > 0.31, "{gaps:?}");
 }
+
+/// A mass of the app replaces that of the molecule, or is added to it, as in Rapier.
+#[test]
+fn mass_properties_of_the_app_are_kept() {
+    let own = MassProperties {
+        mass: 7.0,
+        principal_inertia: Vec3::ONE,
+        ..default()
+    };
+    for mode in MODES {
+        let mut app = app(mode.model());
+        let templates = [add(&mut app, bar()), add(&mut app, carbons(&[Vec3::ZERO]))];
+        let of_template = [bar().mass(), carbons(&[Vec3::ZERO]).mass()];
+        let mut spawn_with = |mass: AdditionalMassProperties| {
+            let molecule = spawn(&mut app, &templates[0], Vec3::ZERO);
+            let mut entity = app.world_mut().entity_mut(molecule);
+            entity.insert((mass, CollisionGroups::new(Group::NONE, Group::NONE)));
+            if mode == Mode::CrowdOnly {
+                entity.insert(CrowdOnly);
+            }
+            molecule
+        };
+        let replaced = spawn_with(AdditionalMassProperties::MassProperties(own));
+        let added = spawn_with(AdditionalMassProperties::Mass(7.0));
+        let own_collider = spawn(&mut app, &templates[0], Vec3::ZERO);
+        app.world_mut()
+            .entity_mut(own_collider)
+            .insert(ColliderMassProperties::Mass(3.0));
+        let mut check = |template: usize| {
+            run(&mut app, 3);
+            let masses = [replaced, added, own_collider].map(|molecule| mass_of(&app, molecule));
+            // Without a collider, there is nothing to add to.
+            let collider = if mode == Mode::CrowdOnly {
+                0.0
+            } else {
+                of_template[template]
+            };
+            let expected = [7.0, collider + 7.0, 3.0];
+            for (mass, expected) in masses.into_iter().zip(expected) {
+                assert!((mass - expected).abs() < 1.0e-3, "{mode:?}: {masses:?}");
+            }
+            for molecule in [replaced, added, own_collider] {
+                let template = templates[1].clone();
+                app.world_mut()
+                    .entity_mut(molecule)
+                    .insert(Molecule(template));
+            }
+        };
+        check(0);
+        check(1);
+    }
+}

@@ -197,6 +197,16 @@ pub struct BrownianMolecules {
     pairs: PairBuffer,
 }
 
+/// The state of [`BrownianMolecules`], without their templates and walls.
+#[derive(Clone, Debug)]
+pub struct BrownianState {
+    molecules: Vec<BrownianMolecule>,
+    steps: u64,
+    precise_poses: Vec<(DVec3, DQuat)>,
+    clusters: Vec<Cluster>,
+    cluster_of: Vec<u32>,
+}
+
 impl fmt::Debug for BrownianMolecules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BrownianMolecules")
@@ -210,6 +220,36 @@ impl fmt::Debug for BrownianMolecules {
 }
 
 impl BrownianMolecules {
+    /// The current state, to [continue](Self::restore) from it later.
+    #[must_use]
+    pub fn state(&self) -> BrownianState {
+        BrownianState {
+            molecules: self.molecules.clone(),
+            steps: self.steps,
+            precise_poses: self.precise_poses.clone(),
+            clusters: self.clusters.clone(),
+            cluster_of: self.cluster_of.clone(),
+        }
+    }
+
+    /// Continues from a previous state of the same molecules: the next steps are the same bit for
+    /// bit. Returns false, and changes nothing, if their number or templates differ.
+    pub fn restore(&mut self, state: &BrownianState) -> bool {
+        let templates = |molecules: &[BrownianMolecule]| -> Vec<u32> {
+            molecules.iter().map(|molecule| molecule.template).collect()
+        };
+        if templates(&state.molecules) != templates(&self.molecules) {
+            return false;
+        }
+        self.molecules.clone_from(&state.molecules);
+        self.steps = state.steps;
+        self.precise_poses.clone_from(&state.precise_poses);
+        self.clusters.clone_from(&state.clusters);
+        self.cluster_of.clone_from(&state.cluster_of);
+        self.collisions.clear();
+        true
+    }
+
     /// Molecules with these templates. `walls` stop their bounding spheres.
     ///
     /// # Errors
