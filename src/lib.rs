@@ -182,8 +182,6 @@ pub mod prelude {
     pub use crate::molecule::{LoadOptions, MoleculeTemplate, load};
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::MoleculeGizmos;
-    #[cfg(feature = "draw")]
-    pub use crate::plugin::MoleculePicker;
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
@@ -195,7 +193,7 @@ pub mod prelude {
     pub use crate::pose::Pose;
     pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};
     #[cfg(feature = "draw")]
-    pub use crate::render::{ColorMode, InstancedMolecules, MoleculeStyle};
+    pub use crate::render::{ColorMode, InstancedMolecules, MoleculeStyle, MoleculeTint};
     pub use crate::scenes::{VesicleConfig, VesicleSize, vesicle};
 }
 

@@ -23,6 +23,8 @@ pub(super) struct ContactGroup {
     pub active: u32,
     /// Which of the bodies dominates.
     pub dominance: Dominance,
+    /// Whether the bodies have pushed each other in the last iterations.
+    pub pushed: bool,
     /// Where the iteration has its active contacts.
     pub lane: LaneIndex,
 }

@@ -171,6 +171,18 @@ impl ContactSolver {
         contacts_between(&self.contacts, &self.groups, (false, a, b))
     }
 
+    /// Contacts of the substep before the last one between two owners `a` < `b`, active or not.
+    pub fn previous_contacts_between(&self, [a, b]: [BodyIndex; 2]) -> &[ContactConstraint] {
+        self.previous.between(a, b, false)
+    }
+
+    /// Owners that pushed each other in the last substep, sorted.
+    pub fn pushed(&self) -> impl Iterator<Item = [OwnerIndex; 2]> + '_ {
+        let groups = self.groups.iter();
+        let pushed = groups.filter(|group| group.pushed && !group.external);
+        pushed.map(|group| [group.a, group.b].map(|body| OwnerIndex(body.0)))
+    }
+
     /// The impulse of the last substep on each body.
     pub fn impulses(&self) -> &[Impulse] {
         &self.iteration.impulses

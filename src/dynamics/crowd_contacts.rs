@@ -12,7 +12,8 @@ use super::group_search::{GroupSearch, PairGrouper};
 use super::members::{Members, Relabeling};
 use super::{
     BodyIndex, ContactConstraint, ContactMember, ContactSolverConfig, ContactSurface, CrowdTouch,
-    Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex, MovingBody, PairResponse,
+    Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex, MovingBody, OwnerIndex,
+    PairResponse,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -401,6 +402,10 @@ impl CrowdContacts {
             return;
         }
         in_pool(|| solver.solve(&input, config));
+        let members = &self.members;
+        let by_member = |pair: [OwnerIndex; 2]| pair.map(|owner| members.member(owner));
+        self.detection
+            .mark_pushed(self.solver.pushed().map(by_member));
     }
 
     /// Drops the contacts of the last substep.
@@ -558,6 +563,12 @@ impl CrowdContacts {
             Some(device) => device.contacts(),
             None => self.solver.contacts_between(bodies),
         }
+    }
+
+    /// As [`contacts_of`](Self::contacts_of), in the substep before the last one; empty with a
+    /// device solver.
+    pub(super) fn previous_contacts_of(&self, bodies: [BodyIndex; 2]) -> &[ContactConstraint] {
+        self.solver.previous_contacts_between(bodies)
     }
 
     /// World position of one of the [`contacts`](Self::contacts), nm: the middle between the

@@ -24,8 +24,19 @@ pub struct CrowdTouch<I = MemberIndex> {
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
-    /// Whether the two push each other. If not, the touch is only reported.
+    /// Whether the two push each other if they touch. If not, the touch is only reported.
     pub pushes: bool,
+    /// Whether they have pushed each other in this substep, even without an overlap: contacts are
+    /// solved before surfaces meet. Always false with a device solver.
+    pub pushed: bool,
+}
+
+impl<I> CrowdTouch<I> {
+    /// Whether the members overlap or push each other.
+    #[must_use]
+    pub fn is_touching(&self) -> bool {
+        self.overlaps > 0 || self.pushed
+    }
 }
 
 impl CrowdTouch<OwnerIndex> {
@@ -36,6 +47,7 @@ impl CrowdTouch<OwnerIndex> {
             overlaps: self.overlaps,
             penetration: self.penetration,
             pushes: self.pushes,
+            pushed: self.pushed,
         }
     }
 }
@@ -125,6 +137,17 @@ impl Detection {
         &self.touches
     }
 
+    /// Marks the touches of members that have pushed each other, sorted.
+    pub fn mark_pushed(&mut self, pushed: impl Iterator<Item = [MemberIndex; 2]>) {
+        let mut touches = self.touches.iter_mut().peekable();
+        for pair in pushed {
+            while touches.next_if(|touch| [touch.a, touch.b] < pair).is_some() {}
+            if let Some(touch) = touches.next_if(|touch| [touch.a, touch.b] == pair) {
+                touch.pushed = true;
+            }
+        }
+    }
+
     /// Keeps the touches that `keep` returns true for, which may change them.
     pub fn retain_touches(&mut self, keep: impl FnMut(&mut CrowdTouch) -> bool) {
         self.touches.retain_mut(keep);
@@ -199,6 +222,7 @@ impl Detection {
                     overlaps: group.overlaps,
                     penetration: group.penetration,
                     pushes: response == PairResponse::Push,
+                    pushed: false,
                 };
                 (response != PairResponse::Ignore).then(|| touch.by_member(members))
             }));
@@ -276,6 +300,7 @@ fn unmeasured_touches(touching: &[[OwnerIndex; 2]], members: &Members) -> Vec<Cr
         overlaps: 0,
         penetration: f32::NEG_INFINITY,
         pushes: true,
+        pushed: false,
     };
     touching.iter().map(touch).collect()
 }

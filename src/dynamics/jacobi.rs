@@ -232,6 +232,7 @@ impl JacobiIteration {
     pub fn store_impulses(&self, contacts: &mut [ContactConstraint], groups: &mut [ContactGroup]) {
         let (batches, constraints) = (&self.batches, &self.constraints);
         for_each_group(contacts, groups, ContactGroup::range, &|group, contacts| {
+            group.pushed = false;
             if group.active == 0 {
                 return;
             }
@@ -240,6 +241,7 @@ impl JacobiIteration {
             for (contact, constraint) in active.zip(constraints) {
                 (contact.normal_impulse, contact.friction_impulse) =
                     constraint.impulses(group.lane.lane());
+                group.pushed |= contact.normal_impulse > 0.0;
             }
         });
     }

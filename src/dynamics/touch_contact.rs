@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{ContactConstraint, CrowdContacts, MemberIndex};
+use super::{BodyIndex, ContactConstraint, CrowdContacts, MemberIndex};
 use crate::pose::Pose;
 use crate::search::{MoleculePairSearch, RigidSpheres};
 
@@ -54,19 +54,31 @@ impl CrowdContacts {
     }
 
     /// The contacts of two members, `a` < `b`, in the last substep that was solved.
-    pub(crate) fn solved_between(&self, [a, b]: [MemberIndex; 2]) -> Vec<TouchContact> {
-        let (Some(owner_a), Some(owner_b)) = (self.members.owner(a), self.members.owner(b)) else {
+    pub(crate) fn solved_between(&self, pair: [MemberIndex; 2]) -> Vec<TouchContact> {
+        self.contacts_among(pair, |bodies| self.contacts_of(bodies))
+    }
+
+    /// As [`solved_between`](Self::solved_between), in the substep before that.
+    pub(crate) fn previously_solved_between(&self, pair: [MemberIndex; 2]) -> Vec<TouchContact> {
+        self.contacts_among(pair, |bodies| self.previous_contacts_of(bodies))
+    }
+
+    fn contacts_among<'a>(
+        &self,
+        pair: [MemberIndex; 2],
+        contacts: impl Fn([BodyIndex; 2]) -> &'a [ContactConstraint],
+    ) -> Vec<TouchContact> {
+        let [Some(a), Some(b)] = pair.map(|member| self.members.owner(member)) else {
             return Vec::new();
         };
-        let bodies = [owner_a.body(), owner_b.body()];
-        let first = [owner_a, owner_b].map(|owner| self.members.first_sphere(owner));
-        let Some(center) = self.bodies.get(bodies[0].index()).map(|body| body.center) else {
+        let bodies = [a.body(), b.body()];
+        let first = [a, b].map(|owner| self.members.first_sphere(owner));
+        let Some(center) = self.bodies.get(a.index()).map(|body| body.center) else {
             return Vec::new();
         };
         let is_between = |contact: &&ContactConstraint| {
             [contact.a, contact.b] == bodies && !contact.external && contact.gap.is_finite()
         };
-        let contacts = self.contacts_of(bodies).iter().filter(is_between);
         let contact = |contact: &ContactConstraint| TouchContact {
             spheres: [contact.spheres.a - first[0], contact.spheres.b - first[1]],
             point: center + contact.lever_a,
@@ -74,7 +86,8 @@ impl CrowdContacts {
             depth: -contact.gap,
             impulse: contact.normal_impulse,
         };
-        contacts.map(contact).collect()
+        let found = contacts(bodies).iter().filter(is_between);
+        found.map(contact).collect()
     }
 
     /// The overlapping spheres of two members, `a` < `b`, at the poses of the last gather.

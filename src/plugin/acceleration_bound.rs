@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{RapierContextJoints, RapierRigidBodySet};
-use bevy_rapier3d::rapier::dynamics::{FixedJointBuilder, RigidBody, RigidBodySet};
+use bevy_rapier3d::prelude::{RapierContextEntityLink, RapierContextJoints, RapierRigidBodySet};
+use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodySet};
 
 use super::brownian_motion::BrownianMotion;
 use super::collisions::{CollisionRule, MoleculeCollision};
 use super::components::Molecule;
-use super::molecule_world::{Member, Members, MoleculeWorld};
+use super::molecule_world::{Members, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::rapier_body::finite_body_pose;
 use super::state_errors::ReportedEntities;
+use super::stick_joint::join;
 use crate::dynamics::MemberIndex;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::molecule_collisions::{MoleculeCollisionDetector, MovingPose};
@@ -36,7 +37,7 @@ use crate::motion::{CollisionOutcome, MotionError, OverlapShape};
 /// fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
 ///     let molecule = Molecule(assets.load("molecules/popc.pdb"));
 ///     // A `MessageReader<MoleculeCollision>` receives the collisions of all molecules.
-///     commands.spawn((molecule, AccelerationBound::default())).observe(
+///     commands.spawn((molecule, AccelerationBound::default(), MoleculeEventsEnabled)).observe(
 ///         |collision: On<MoleculeCollision>| {
 ///             info!("hit {} after {} s", collision.other, collision.time);
 ///         },
@@ -144,9 +145,8 @@ pub(super) fn collect_bounded(
     mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
     molecules: Query<(&PreparedMolecule, &AccelerationBound)>,
     changed: Query<(), (With<PreparedMolecule>, Changed<AccelerationBound>)>,
-    mut removed: RemovedComponents<AccelerationBound>,
 ) {
-    let outdated = !changed.is_empty() || removed.read().count() > 0;
+    let outdated = !changed.is_empty();
     for (context, mut world, bodies) in &mut worlds {
         if world.bounded.collected && !outdated {
             continue;
@@ -161,6 +161,19 @@ pub(super) fn collect_bounded(
         if let Err(error) = bounded.rebuild(members, &bodies.bodies, &molecules, *clock) {
             error!("collisions in context {context} are not reported: {error}");
         }
+    }
+}
+
+/// Marks the bounded molecules of a context as outdated when a bound is removed.
+pub(super) fn release_bounded(
+    removed: On<Remove, AccelerationBound>,
+    links: Query<&RapierContextEntityLink>,
+    mut worlds: Query<&mut MoleculeWorld>,
+) {
+    if let Ok(link) = links.get(removed.entity)
+        && let Ok(mut world) = worlds.get_mut(link.0)
+    {
+        world.bounded.collected = false;
     }
 }
 
@@ -180,6 +193,7 @@ pub(super) fn store_start_poses(mut worlds: Query<(&mut MoleculeWorld, &RapierRi
 
 /// Finds the collisions of a step and joins molecules that stick.
 pub(super) fn track_collisions(
+    mut commands: Commands,
     rule: Res<CollisionRule>,
     mut worlds: Query<(
         Entity,
@@ -232,26 +246,11 @@ pub(super) fn track_collisions(
                 CollisionOutcome::Bounce => {}
                 // The solver has already separated them.
                 CollisionOutcome::Pass => decided.outcome = CollisionOutcome::Bounce,
-                CollisionOutcome::Stick => join(pair, &bodies.bodies, &mut joints),
+                CollisionOutcome::Stick => {
+                    join(pair, &bodies.bodies, context, &mut joints, &mut commands);
+                }
             }
             world.collisions.push(decided);
         }
     }
-}
-
-/// Connects two bodies by a fixed joint, unless they have a joint already.
-fn join([one, other]: [Member; 2], bodies: &RigidBodySet, joints: &mut RapierContextJoints) {
-    let (Some(a), Some(b)) = (bodies.get(one.body), bodies.get(other.body)) else {
-        return;
-    };
-    let existing = joints.impulse_joints.joints_between(one.body, other.body);
-    if existing.count() > 0 {
-        return;
-    }
-    let joint = FixedJointBuilder::new()
-        .local_frame1(a.position().inverse() * *b.position())
-        .contacts_enabled(false);
-    joints
-        .impulse_joints
-        .insert(one.body, other.body, joint, true);
 }

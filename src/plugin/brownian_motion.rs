@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{GravityScale, RapierRigidBodySet};
+use bevy_rapier3d::prelude::{GravityScale, RapierContextEntityLink, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::RigidBodySet;
 use bevy_rapier3d::rapier::math::Pose as RapierPose;
 
@@ -184,8 +184,9 @@ impl Diffusion {
         crowd.set_molecules(&list)?;
         let find = |entity: &Entity| {
             let key = |(member, _): &(Member, bool)| member.entity;
-            let index = self.members.binary_search_by_key(entity, key);
-            index.ok().map(|index| index as u32)
+            let index = self.members.binary_search_by_key(entity, key).ok()?;
+            // A molecule that no longer diffuses leaves its cluster.
+            self.members[index].1.then_some(index as u32)
         };
         for cluster in &clusters {
             let mut remaining = cluster.iter().filter_map(find);
@@ -216,9 +217,8 @@ pub(super) fn collect_diffusing(
     mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
     molecules: Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
     changed: Query<(), (With<PreparedMolecule>, Changed<BrownianMotion>)>,
-    mut removed: RemovedComponents<BrownianMotion>,
 ) {
-    let outdated = !changed.is_empty() || removed.read().count() > 0 || config.is_changed();
+    let outdated = !changed.is_empty() || config.is_changed();
     if config.is_changed() && (config.pace.is_nan() || config.pace < 0.0) {
         error!(
             "no molecule diffuses: the pace of BrownianMotionConfig is {}, but must not be \
@@ -240,6 +240,19 @@ pub(super) fn collect_diffusing(
             error!("molecules of context {context} do not diffuse: {error}");
             diffusion.crowd = None;
         }
+    }
+}
+
+/// Marks the diffusing molecules of a context as outdated when one stops to diffuse.
+pub(super) fn release_diffusing(
+    removed: On<Remove, BrownianMotion>,
+    links: Query<&RapierContextEntityLink>,
+    mut worlds: Query<&mut MoleculeWorld>,
+) {
+    if let Ok(link) = links.get(removed.entity)
+        && let Ok(mut world) = worlds.get_mut(link.0)
+    {
+        world.diffusion.collected = false;
     }
 }
 

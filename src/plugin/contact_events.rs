@@ -53,7 +53,7 @@ impl MoleculeContact {
     }
 }
 
-/// Two molecules started to touch: atoms of theirs overlap.
+/// Two molecules started to touch: atoms of theirs overlap or push each other.
 ///
 /// Written once as a message, with the smaller entity as `molecule`, and triggered as an event on
 /// those of the two that have [`MoleculeEventsEnabled`]. In each frame, messages are sorted by
@@ -122,7 +122,8 @@ pub struct TouchingPair {
     pub a: Entity,
     /// The larger entity.
     pub b: Entity,
-    /// Deepest overlap of two of their atoms, nm.
+    /// Deepest overlap of two of their atoms, nm; negative is a gap, across which they push each
+    /// other.
     pub penetration: f32,
     /// Whether they push each other. If not, one of them is a sensor, or their solver groups or a
     /// hook keep them from it.
@@ -225,16 +226,15 @@ impl TouchingPairs {
         &self.changes[self.previous_changes..]
     }
 
-    /// Lets `describe` complete the changes of this substep that are starts (or stops).
-    pub fn describe(&mut self, started: bool, describe: impl Fn(&mut TouchingPair)) {
-        let changes = self.changes[self.previous_changes..].iter_mut();
-        for change in changes.filter(|change| change.started == started) {
-            describe(&mut change.pair);
-            if started {
-                let key = change.pair.key();
-                if let Ok(index) = self.current.binary_search_by_key(&key, TouchingPair::key) {
-                    self.current[index] = change.pair;
-                }
+    /// Lets `describe` complete the changes of this substep.
+    pub fn describe(&mut self, describe: impl Fn(&mut ContactChange)) {
+        for change in &mut self.changes[self.previous_changes..] {
+            describe(change);
+            let key = change.pair.key();
+            if change.started
+                && let Ok(index) = self.current.binary_search_by_key(&key, TouchingPair::key)
+            {
+                self.current[index] = change.pair;
             }
         }
     }
@@ -297,28 +297,18 @@ impl CrowdContactSource<'_, '_, '_> {
         }
     }
 
-    /// Completes a pair that has stopped touching, before contacts are solved again.
-    pub fn describe_stopped(&self, pair: &mut TouchingPair) {
-        if let Some(members) = self.pair(pair)
-            && !self.contacts.uses_device()
-        {
-            self.set_deepest(pair, &self.contacts.solved_between(members));
-        }
-    }
-
-    /// Completes a pair that has started to touch, after contacts were solved.
-    pub fn describe_started(&self, pair: &mut TouchingPair) {
-        let Some(members) = self.pair(pair) else {
+    /// Completes a change with the deepest contact, after contacts were solved.
+    pub fn describe(&self, change: &mut ContactChange) {
+        let Some(members) = self.pair(&change.pair) else {
             return;
         };
-        if self.contacts.uses_device() {
-            self.set_deepest(pair, &self.contacts.measured_between(members));
-        } else {
-            self.set_deepest(
-                pair,
-                &self.contacts.contacts_between(members[0], members[1]),
-            );
-        }
+        let contacts = match (change.started, self.contacts.uses_device()) {
+            (true, false) => self.contacts.contacts_between(members[0], members[1]),
+            (true, true) => self.contacts.measured_between(members),
+            (false, false) => self.contacts.previously_solved_between(members),
+            (false, true) => return,
+        };
+        self.set_deepest(&mut change.pair, &contacts);
     }
 }
 

@@ -162,13 +162,23 @@ pub(super) fn update_contact_rules(
             }
         }
         for &index in &changed {
-            let member = world.members[index];
-            wake_up(&mut bodies.bodies, member.body);
-            for partner in world.touching.partners(member.entity) {
-                if let Some(index) = world.members.index_of(partner) {
-                    wake_up(&mut bodies.bodies, world.members[index].body);
-                }
-            }
+            wake_up(&mut bodies.bodies, world.members[index].body);
+        }
+        if changed.is_empty() {
+            continue;
+        }
+        // Without touches, any member may be a neighbor.
+        let all_touch = !world.contacts.reports_touches();
+        let touches = world
+            .contacts
+            .touches()
+            .iter()
+            .map(|touch| [touch.a, touch.b]);
+        let is_changed = |member: &MemberIndex| changed.binary_search(member).is_ok();
+        let neighbors = touches.filter(|pair| pair.iter().any(is_changed)).flatten();
+        let all = world.members.indexed().map(|(index, _)| index);
+        for index in neighbors.chain(all.filter(|_| all_touch)) {
+            wake_up(&mut bodies.bodies, world.members[index].body);
         }
     }
 }

@@ -220,7 +220,7 @@ pub(super) fn detect(
     }
 }
 
-/// Updates which molecules touch.
+/// Updates which molecules touch, after their contacts were solved.
 pub(super) fn update_touching(
     model: Res<ContactModel>,
     mut worlds: Query<(
@@ -239,7 +239,7 @@ pub(super) fn update_touching(
         match *model {
             ContactModel::Crowd => {
                 let touches = world.contacts.touches().iter();
-                let touching = touches.filter(|touch| touch.overlaps > 0).map(|touch| {
+                let touching = touches.filter(|touch| touch.is_touching()).map(|touch| {
                     let [a, b] = [touch.a, touch.b].map(|member| world.members[member].entity);
                     TouchingPair {
                         pushes: touch.pushes,
@@ -252,8 +252,7 @@ pub(super) fn update_touching(
                     members: &world.members,
                     details: &details,
                 };
-                let touching = &mut world.touching;
-                touching.describe(false, |pair| source.describe_stopped(pair));
+                world.touching.describe(|change| source.describe(change));
             }
             ContactModel::Solver => {
                 let is_molecule = |entity| details.contains(entity);
@@ -261,7 +260,7 @@ pub(super) fn update_touching(
                 world.touching.update(touching.into_iter(), false);
             }
         }
-        world.times.detect += start.elapsed();
+        world.times.respond += start.elapsed();
     }
 }
 
@@ -269,7 +268,6 @@ pub(super) fn update_touching(
 pub(super) fn respond(
     model: Res<ContactModel>,
     mut worlds: Query<(Entity, &mut MoleculeWorld)>,
-    details: Query<&'static MoleculeDetail>,
     mut backend: ResMut<MoleculeBackend>,
     mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
@@ -289,14 +287,6 @@ pub(super) fn respond(
         if let Some(error) = world.contacts.take_device_error() {
             report_device_error(context, error, &mut world, &mut backend, &mut failures);
         }
-        let world = &mut *world;
-        let source = CrowdContactSource {
-            contacts: &world.contacts,
-            members: &world.members,
-            details: &details,
-        };
-        let touching = &mut world.touching;
-        touching.describe(true, |pair| source.describe_started(pair));
         world.times.respond += start.elapsed();
     }
 }

@@ -19,6 +19,7 @@
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`Colliding`] | plugin | number of molecules that it touches |
 //! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
@@ -136,7 +137,8 @@
 //!
 //! # Contacts and collisions
 //!
-//! Two molecules *touch* while atoms of theirs overlap; each overlap is a *contact*.
+//! Two molecules *touch* while atoms of theirs overlap or push each other, which they do before
+//! they overlap (a GPU reports only overlaps); each such pair of atoms is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] report start and end, by
 //! substep. A *collision* has a time of impact; [`MoleculeCollision`] reports it for
 //! molecules with [`BrownianMotion`] or an [`AccelerationBound`].
@@ -166,7 +168,8 @@
 //!
 //! With the feature `gizmos`, the config group `MoleculeGizmos` shows cells, contacts,
 //! spheres, compartments and springs. With the feature `draw`, molecules are drawn atom by
-//! atom, and `MoleculePicker` finds the atom under the cursor.
+//! atom; `MoleculeTint` and `MoleculeHighlight` set the look of single ones. With the feature
+//! `picking`, pointer events of `bevy_picking` have the atom under the pointer (`PickedAtom`).
 
 mod acceleration_bound;
 mod asset_labels;
@@ -191,7 +194,7 @@ mod extract;
 mod gizmos;
 mod hooks;
 mod molecule_world;
-#[cfg(feature = "draw")]
+#[cfg(feature = "picking")]
 mod picking;
 mod plugins;
 mod prepared_molecule;
@@ -201,6 +204,7 @@ mod rapier_contacts;
 mod rapier_events;
 mod scene_filter;
 mod state_errors;
+mod stick_joint;
 mod substep_loop;
 
 pub use crate::molecule::AtomLabel;
@@ -225,13 +229,16 @@ pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
-#[cfg(feature = "draw")]
-pub use picking::{MoleculePicker, PickedAtom};
+#[cfg(feature = "picking")]
+pub use picking::{
+    MoleculePickingCamera, MoleculePickingPlugin, MoleculePickingSettings, PickedAtom,
+};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
 pub use scene_filter::molecule_scene_filter;
 pub use state_errors::{MoleculeStateError, StateErrorKind};
+pub use stick_joint::StickJoint;
 pub use substep_loop::MoleculeSubstep;
 
 use bevy::prelude::*;

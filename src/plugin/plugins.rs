@@ -128,6 +128,8 @@ impl PluginGroup for MoleculePlugins {
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
             .add(MoleculeExtractPlugin);
+        #[cfg(feature = "picking")]
+        let plugins = plugins.add(MoleculePickingPlugin);
         plugins
     }
 }
@@ -157,6 +159,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<AccelerationBound>()
             .register_type::<CollisionOutcome>()
             .register_type::<MoleculeCollision>()
+            .register_type::<StickJoint>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
@@ -195,7 +198,14 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_observer(prepared_molecule::remove_body)
             .add_observer(prepared_molecule::fix_static)
             .add_observer(prepared_molecule::free_static)
-            .add_observer(compartment::remove_surface);
+            .add_observer(compartment::remove_surface)
+            .add_observer(brownian_motion::release_diffusing)
+            .add_observer(acceleration_bound::release_bounded)
+            .add_observer(collision_types::restore_collision_types)
+            .add_observer(stick_joint::complete_joint)
+            .add_observer(stick_joint::strip_joint)
+            .add_observer(stick_joint::remove_rapier_joint)
+            .add_observer(stick_joint::despawn_joints);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         substep_loop::add_substep_schedule(app);
         app.add_systems(
@@ -208,12 +218,11 @@ impl Plugin for MoleculePhysicsPlugin {
                 )
                     .chain()
                     .in_set(MoleculeSystems::Gather),
-                (contact_systems::detect, contact_systems::update_touching)
-                    .chain()
-                    .in_set(MoleculeSystems::Detect),
+                contact_systems::detect.in_set(MoleculeSystems::Detect),
                 (
                     external_contacts::collect_external_contacts,
                     contact_systems::respond,
+                    contact_systems::update_touching,
                     rapier_events::send_rapier_events,
                     compartment_springs::compute_springs,
                 )

@@ -75,10 +75,10 @@ fn deepest(contacts: impl Iterator<Item = MoleculeContact>) -> Option<MoleculeCo
     contacts.max_by(|a, b| a.depth.total_cmp(&b.depth))
 }
 
-/// The pair if its molecules overlap. The contact is that of the entities in this order.
+/// The pair if its molecules overlap or push each other. The contact is that of the entities in this order.
 fn touch([a, b]: [Entity; 2], contact: MoleculeContact, pushes: bool) -> Option<TouchingPair> {
     let contact = if a <= b { contact } else { contact.reversed() };
-    (contact.depth > 0.0).then(|| TouchingPair {
+    (contact.depth > 0.0 || contact.impulse > 0.0).then(|| TouchingPair {
         pushes,
         contact,
         ..TouchingPair::new(a, b, contact.depth)

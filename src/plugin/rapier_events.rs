@@ -47,13 +47,13 @@ pub(super) fn send_rapier_events(
                 events.is_ok_and(|(events, _)| events.contains(ActiveEvents::COLLISION_EVENTS))
             })
         };
-        world.touching.describe(true, |pair| {
-            pair.sends_collision_events = is_requested(pair);
+        world.touching.describe(|change| {
+            change.pair.sends_collision_events |= is_requested(&change.pair);
         });
         for change in world.touching.new_changes() {
             let pair = &change.pair;
-            // A molecule that was despawned no longer has its components.
-            if !(pair.sends_collision_events || is_requested(pair)) {
+            // A molecule that was despawned no longer has its components, but had them at the start.
+            if !pair.sends_collision_events {
                 continue;
             }
             let mut flags = CollisionEventFlags::empty();

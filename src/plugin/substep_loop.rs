@@ -107,8 +107,7 @@ where
     let step = step_rapier::<Hooks>.in_set(MoleculeSystems::Step);
     let filter = filter_pairs::<Hooks>
         .in_set(MoleculeSystems::Detect)
-        .after(contact_systems::detect)
-        .before(contact_systems::update_touching);
+        .after(contact_systems::detect);
     app.add_systems(MoleculeSubstep, (step, filter));
     let mut found = false;
     for label in labels {

@@ -24,10 +24,14 @@ mod gamepad;
 mod gizmos;
 mod ligand;
 mod log;
+mod one_file_examples;
+#[cfg(feature = "picking")]
+mod pointer_events;
 mod queries;
 mod query_oracle;
 mod rapier_components;
 mod reflection;
+mod removals;
 mod render;
 mod scene_files;
 mod schedules;

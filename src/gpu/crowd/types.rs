@@ -338,6 +338,7 @@ impl GpuCrowdTouch {
             overlaps: self.overlaps & !REPORT_ONLY,
             penetration: self.penetration,
             pushes: self.overlaps & REPORT_ONLY == 0,
+            pushed: false,
         })
     }
 }

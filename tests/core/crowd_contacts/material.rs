@@ -92,7 +92,7 @@ fn run(world: &mut SmallWorld) -> bool {
     let mut touched = false;
     for _ in 0..40 {
         world.step(1.0 / 240.0);
-        touched |= world.contacts.touches().iter().any(|one| one.overlaps > 0);
+        touched |= world.contacts.touches().iter().any(|one| one.is_touching());
     }
     touched
 }
