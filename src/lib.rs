@@ -102,7 +102,7 @@
 //! | [`export`] | PDB and mmCIF files of placed molecules |
 //! | [`proxy`] | a few large spheres that enclose the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
-//! | [`pose`] | position and rotation |
+//! | [`pose`] | position, rotation and motion |
 //! | [`backend`] | choice of CPU or GPU, device errors, fallback |
 //!
 //! # Papers

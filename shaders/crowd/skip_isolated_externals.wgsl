@@ -13,8 +13,10 @@ fn mark(body: u32) {
     }
 }
 
+/// Whether a group has contacts in the crowd, or is between two members.
 fn is_crowded(group: CrowdGroup) -> bool {
-    return atomicLoad(&crowded[group.a]) != 0u || atomicLoad(&crowded[group.b]) != 0u;
+    let between_members = group.a < params.owners && group.b < params.owners;
+    return between_members || atomicLoad(&crowded[group.a]) != 0u || atomicLoad(&crowded[group.b]) != 0u;
 }
 
 /// Marks members that touch each other.

@@ -188,6 +188,11 @@ impl ContactSolver {
         &self.iteration.impulses
     }
 
+    /// The same, to change it.
+    pub fn impulses_mut(&mut self) -> &mut [Impulse] {
+        &mut self.iteration.impulses
+    }
+
     /// Solves one substep; [`impulses`](Self::impulses) has the result.
     pub fn solve(&mut self, input: &SolverInput<'_>, config: &ContactSolverConfig) {
         self.bodies.clear();
@@ -219,7 +224,7 @@ impl ContactSolver {
             config: *config,
         };
         self.prepare(input, &params);
-        self.prepare_external(input.external, &params);
+        self.prepare_external(input, &params);
         self.split_masses(input.bodies.len());
         self.iterate(&params, true, config.iterations);
         self.previous_params = Some(params);
@@ -288,9 +293,9 @@ impl ContactSolver {
     }
 
     /// Adds the external contacts, with the impulses of the previous substep.
-    fn prepare_external(&mut self, external: &[BoundContact], params: &SubstepParams) {
+    fn prepare_external(&mut self, input: &SolverInput<'_>, params: &SubstepParams) {
         let first = self.contacts.len();
-        for bound in external {
+        for bound in input.external {
             let mut contact = bound.constraint(&self.bodies, params);
             let previous = self.previous.between(contact.a, contact.b, true);
             let same = |other: &&ContactConstraint| other.spheres == contact.spheres;
@@ -302,17 +307,19 @@ impl ContactSolver {
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
         self.group_contacts(first);
-        self.skip_isolated_external();
+        self.skip_isolated_external(input.members.owners().len());
     }
 
     /// Leaves external contacts to the physics engine where no members touch each other.
-    fn skip_isolated_external(&mut self) {
+    fn skip_isolated_external(&mut self, owners: usize) {
+        let is_external =
+            |group: &ContactGroup| group.external && group.a.index().max(group.b.index()) >= owners;
         self.crowded.clear();
         self.crowded.resize(self.bodies.len(), false);
         // Members that touch each other first, then the external bodies that support them.
         for external in [false, true] {
             let groups = self.groups.iter();
-            for group in groups.filter(|group| group.external == external) {
+            for group in groups.filter(|group| is_external(group) == external) {
                 let [a, b] = [group.a.index(), group.b.index()];
                 if group.active > 0 && (!external || self.crowded[a] || self.crowded[b]) {
                     for body in [a, b] {
@@ -321,7 +328,7 @@ impl ContactSolver {
                 }
             }
         }
-        for group in self.groups.iter_mut().filter(|group| group.external) {
+        for group in self.groups.iter_mut().filter(|group| is_external(group)) {
             if !(self.crowded[group.a.index()] || self.crowded[group.b.index()]) {
                 for contact in &mut self.contacts[group.range()] {
                     contact.deactivate();

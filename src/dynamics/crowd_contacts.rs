@@ -3,7 +3,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::contact_constraint::SubstepParams;
 use super::contact_solver::{ContactSolver, SolverInput};
+use super::continuous_contacts::ContinuousContacts;
 use super::detection::{Detection, DetectionError};
 use super::device_session::DeviceSession;
 use super::device_solver::{DeviceSolver, SavedContacts};
@@ -11,13 +13,14 @@ use super::external_contact::ExternalContacts;
 use super::group_search::{GroupSearch, PairGrouper};
 use super::members::{Members, Relabeling};
 use super::{
-    BodyIndex, ContactConstraint, ContactMember, ContactSolverConfig, ContactSurface, CrowdTouch,
-    Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex, MovingBody, OwnerIndex,
-    PairResponse,
+    BodyIndex, ContactConstraint, ContactMember, ContactSide, ContactSolverConfig, ContactSurface,
+    CrowdImpact, CrowdTouch, Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex,
+    MovingBody, OwnerIndex, PairResponse,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{GridCell, PairSearch, SearchError, SearchTimes, SearchWork};
+use crate::spheres::SphereError;
 
 /// Bodies per task of [`CrowdContacts::gather`].
 const BODIES_PER_TASK: usize = 1024;
@@ -73,6 +76,7 @@ pub struct CrowdContacts {
     pub(super) bodies: Vec<MovingBody>,
     external: ExternalContacts,
     detection: Detection,
+    continuous: ContinuousContacts,
     solver: ContactSolver,
     device: Offload<DeviceSession>,
     to_wake: Vec<MemberIndex>,
@@ -154,7 +158,35 @@ impl CrowdContacts {
     /// [`SearchError`] if the spheres exceed a 32-bit index; the crowd is empty then.
     pub fn set_members(&mut self, members: Vec<ContactMember>) -> Result<(), SearchError> {
         self.read_back_contacts();
-        match self.members.set(members) {
+        let relabeling = self.members.set(members);
+        self.relabel_or_clear(relabeling)
+    }
+
+    /// Removes the members with the ids `removed`, adds `added`, and orders all members by id.
+    /// Added members replace those with the same id. Lifts the exclusions of
+    /// [crowded](Exclusion::Crowded) members.
+    ///
+    /// The result is that of [`set_members`](Self::set_members) with the same list, in less
+    /// time: what is known of the members that stay is kept, so that the cost is that of the
+    /// members that change.
+    ///
+    /// # Errors
+    /// As [`set_members`](Self::set_members).
+    pub fn update_members(
+        &mut self,
+        removed: &[u64],
+        added: Vec<ContactMember>,
+    ) -> Result<(), SearchError> {
+        self.read_back_contacts();
+        let relabeling = self.members.update(removed, added);
+        self.relabel_or_clear(relabeling)
+    }
+
+    fn relabel_or_clear(
+        &mut self,
+        relabeling: Result<Relabeling, SphereError>,
+    ) -> Result<(), SearchError> {
+        match relabeling {
             Ok(relabeling) => self.relabel(&relabeling),
             Err(error) => {
                 self.relabel(&Relabeling::default());
@@ -200,9 +232,8 @@ impl CrowdContacts {
     /// Lays out the spheres after exclusions have changed.
     fn lay_out_again(&mut self) -> Result<(), SearchError> {
         self.read_back_contacts();
-        let relabeling = self.members.lay_out_again()?;
-        self.relabel(&relabeling);
-        Ok(())
+        let relabeling = self.members.lay_out_again();
+        self.relabel_or_clear(relabeling)
     }
 
     /// Moves bodies and contacts to the new indices of their owners.
@@ -216,7 +247,8 @@ impl CrowdContacts {
             }
         }
         self.external.clear();
-        self.detection.clear();
+        self.detection.relabel(&self.members, relabeling);
+        self.continuous.clear();
         self.solver
             .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
         if let Some(device) = self.device.as_mut() {
@@ -361,6 +393,7 @@ impl CrowdContacts {
     /// result. If `dt` is not positive and finite, all contacts are dropped instead.
     pub fn respond(&mut self, dt: f32) {
         if !(dt.is_finite() && dt > 0.0) {
+            self.continuous.clear();
             self.clear_contacts();
             return;
         }
@@ -368,15 +401,51 @@ impl CrowdContacts {
             // No external contacts were set in this substep.
             self.set_external_contacts(&[], std::iter::empty());
         }
+        self.add_continuous_contacts(dt);
         if !self.respond_on_device(dt) {
             self.respond_on_cpu(dt);
         }
+        self.limit_fast_members(dt);
         if std::mem::take(&mut self.lost_touches) {
             // Any sleeping member may have lost a neighbor.
             self.to_wake.clear();
             self.to_wake.extend_from_slice(self.members.owners());
         }
         self.external.end();
+    }
+
+    /// Adds the contacts of fast members, and lets those that they hit react.
+    fn add_continuous_contacts(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        self.continuous.find(&self.members, &self.bodies, &params);
+        self.external.extend(self.continuous.contacts());
+        for bound in self.continuous.contacts() {
+            for body in bound.bodies {
+                self.bodies[body.index()].asleep = false;
+            }
+        }
+    }
+
+    /// Stops fast members at what they would hit after the response, and wakes what they hit.
+    fn limit_fast_members(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        let impulses = self.solver.impulses_mut();
+        self.continuous
+            .limit(&self.members, &self.bodies, &params, impulses);
+        if self.continuous.contacts().is_empty() {
+            return;
+        }
+        for bound in self.continuous.contacts() {
+            for side in [bound.contact.a, bound.contact.b] {
+                if let ContactSide::Member(member) = side {
+                    self.to_wake.push(member);
+                }
+            }
+        }
+        self.to_wake.sort_unstable();
+        self.to_wake.dedup();
     }
 
     fn respond_on_cpu(&mut self, dt: f32) {
@@ -433,6 +502,7 @@ impl CrowdContacts {
                 let woken = response.woken.iter();
                 self.to_wake
                     .extend(woken.map(|owner| members.member(*owner)));
+                self.detection.list_abandoned(&mut self.to_wake);
                 true
             }
             Err(error) => {
@@ -526,6 +596,13 @@ impl CrowdContacts {
     #[must_use]
     pub fn touches(&self) -> &[CrowdTouch] {
         self.detection.touches()
+    }
+
+    /// Members with [`ccd`](MovingBody::ccd) that met others within the last substep and were not
+    /// close to them before, sorted. Computed by [`respond`](Self::respond).
+    #[must_use]
+    pub fn impacts_of_fast_members(&self) -> &[CrowdImpact] {
+        self.continuous.impacts()
     }
 
     /// Number of spheres of all members that are not excluded.

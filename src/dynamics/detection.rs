@@ -3,7 +3,7 @@
 use glam::Vec3;
 
 use super::group_search::{GroupSearch, PairGroups};
-use super::members::Members;
+use super::members::{Members, Relabeling};
 use super::{MemberIndex, MovingBody, OwnerIndex, PairResponse};
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -90,6 +90,8 @@ pub(super) struct Detection {
     touches: Vec<CrowdTouch>,
     /// Those of the previous substep.
     previous_touches: Vec<CrowdTouch>,
+    /// Members that touched one that has been removed, in any order.
+    abandoned: Vec<MemberIndex>,
 }
 
 impl Detection {
@@ -170,13 +172,40 @@ impl Detection {
         self.touches.clear();
     }
 
-    /// Removes all results: owners and spheres have other indices now.
-    pub fn clear(&mut self) {
-        self.has_molecules = false;
+    /// Moves what is known of members that stay to their new indices, and forgets the others.
+    pub fn relabel(&mut self, members: &Members, relabeling: &Relabeling) {
         self.spheres.clear();
         self.found.clear();
-        self.touches.clear();
-        self.previous_touches.clear();
+        self.abandoned.retain_mut(|member| {
+            let new = relabeling.member(*member);
+            *member = new.unwrap_or_default();
+            new.is_some()
+        });
+        let abandoned = &mut self.abandoned;
+        relabel_touches(&mut self.previous_touches, relabeling, |_| {});
+        relabel_touches(&mut self.touches, relabeling, |member| {
+            abandoned.push(member)
+        });
+        if self.has_molecules && self.search.as_ref().is_none() {
+            let previous = relabeling.previous_owners().iter();
+            let previous = previous.map(|owner| owner.map(|owner| owner.0));
+            let spheres = members.included().map(|member| &member.spheres);
+            let updated = self.molecules.update_molecules(spheres.zip(previous));
+            self.has_molecules = updated.is_ok();
+            for part in &mut self.parts {
+                part.relabel(relabeling);
+            }
+        } else {
+            self.has_molecules = false;
+        }
+    }
+
+    /// Adds the members that touched one that has been removed since the last call to `to_wake`,
+    /// and sorts it.
+    pub fn list_abandoned(&mut self, to_wake: &mut Vec<MemberIndex>) {
+        to_wake.append(&mut self.abandoned);
+        to_wake.sort_unstable();
+        to_wake.dedup();
     }
 
     /// Finds the pairs closer than their radii plus `margin`, nm, on the CPU or a device that
@@ -290,6 +319,27 @@ impl Detection {
     pub fn restore_previous_touches(&mut self, touching: &[[OwnerIndex; 2]], members: &Members) {
         self.previous_touches = unmeasured_touches(touching, members);
     }
+}
+
+/// Moves touches to the new indices of their members. Drops those with a member that is gone, and
+/// passes the other one to `abandon`.
+fn relabel_touches(
+    touches: &mut Vec<CrowdTouch>,
+    relabeling: &Relabeling,
+    mut abandon: impl FnMut(MemberIndex),
+) {
+    touches.retain_mut(|touch| {
+        let new = [touch.a, touch.b].map(|member| relabeling.member(member));
+        if let [Some(a), Some(b)] = new {
+            (touch.a, touch.b) = (a.min(b), a.max(b));
+            return true;
+        }
+        if touch.pushes {
+            new.into_iter().flatten().for_each(&mut abandon);
+        }
+        false
+    });
+    touches.sort_unstable_by_key(|touch| (touch.a, touch.b));
 }
 
 /// Touches with unknown overlap.

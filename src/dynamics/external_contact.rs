@@ -139,6 +139,11 @@ impl ExternalContacts {
         }));
     }
 
+    /// Adds contacts between members.
+    pub fn extend(&mut self, contacts: &[BoundContact]) {
+        self.contacts.extend_from_slice(contacts);
+    }
+
     /// Removes bodies and contacts.
     pub fn clear(&mut self) {
         self.ids.clear();

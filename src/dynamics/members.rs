@@ -1,6 +1,5 @@
 //! The members of a crowd: their spheres and surfaces, and which of them take part.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::{Mat3, Vec3};
@@ -39,8 +38,8 @@ pub enum Exclusion {
     Absent,
     /// Its pose or velocity is not finite, or its rotation is not a unit quaternion.
     NotFinite,
-    /// It is in a place with more spheres than a search can handle. Lasts until the members
-    /// are set again.
+    /// It is in a place with more spheres than a search can handle. Lasts until members are set,
+    /// added or removed.
     Crowded,
 }
 
@@ -63,22 +62,46 @@ pub(super) struct Members {
     decided: Vec<([MemberIndex; 2], PairResponse)>,
 }
 
-/// New owner of each previous one, and what is added (modulo 2³²) to the indices of its
-/// spheres; none if it is gone or has other spheres.
+/// New indices of members and owners.
 #[derive(Default)]
-pub(super) struct Relabeling(Vec<Option<(OwnerIndex, u32)>>);
+pub(super) struct Relabeling {
+    /// New index of each previous member; none if it is gone.
+    members: Vec<Option<MemberIndex>>,
+    /// New owner of each previous one, and what is added (modulo 2³²) to the indices of its
+    /// spheres; none if it is gone or has other spheres.
+    owners: Vec<Option<(OwnerIndex, u32)>>,
+    /// Previous owner of each new one; none if it is new or had other spheres.
+    previous_owners: Vec<Option<OwnerIndex>>,
+}
 
 impl Relabeling {
+    /// The new index of a previous member.
+    pub fn member(&self, member: MemberIndex) -> Option<MemberIndex> {
+        *self.members.get(member.index())?
+    }
+
     /// The new owner of each previous one.
     pub fn owners(&self) -> impl Iterator<Item = Option<OwnerIndex>> + '_ {
-        self.0.iter().map(|new| new.map(|(owner, _)| owner))
+        self.owners.iter().map(|new| new.map(|(owner, _)| owner))
+    }
+
+    /// The previous owner of each new one.
+    pub fn previous_owners(&self) -> &[Option<OwnerIndex>] {
+        &self.previous_owners
     }
 
     /// The new indices of a previous owner and one of its spheres.
     pub fn get(&self, owner: OwnerIndex, sphere: u32) -> Option<(OwnerIndex, u32)> {
-        let (owner, shift) = (*self.0.get(owner.index())?)?;
+        let (owner, shift) = (*self.owners.get(owner.index())?)?;
         Some((owner, sphere.wrapping_add(shift)))
     }
+}
+
+/// A previous member in a new list.
+#[derive(Clone, Copy)]
+struct Kept {
+    member: MemberIndex,
+    same_spheres: bool,
 }
 
 impl Members {
@@ -90,13 +113,94 @@ impl Members {
         let previous = std::mem::replace(&mut self.all, members);
         self.exclusions.clear();
         self.exclusions.resize(self.all.len(), None);
-        let relabeling = self.lay_out_after(Some(&previous));
-        if relabeling.is_err() {
-            self.all.clear();
-            self.exclusions.clear();
-            self.lay_out()?;
+        let mut by_id: Vec<(u64, u32)> = self.all.iter().map(|one| one.id).zip(0..).collect();
+        by_id.sort_unstable();
+        let mut next = 0;
+        let kept = previous.iter().map(|member| {
+            // Lists in the order of ids are merged.
+            let is_next = by_id.get(next).is_some_and(|(id, _)| *id == member.id);
+            let at = if is_next {
+                next
+            } else {
+                by_id.partition_point(|(id, _)| *id < member.id)
+            };
+            let (_, index) = *by_id.get(at).filter(|(id, _)| *id == member.id)?;
+            next = at + 1;
+            let spheres = &self.all[index as usize].spheres;
+            Some(Kept {
+                member: MemberIndex(index),
+                same_spheres: Arc::ptr_eq(spheres, &member.spheres),
+            })
+        });
+        let kept: Vec<_> = kept.collect();
+        self.lay_out_after(&kept)
+    }
+
+    /// Removes the members with the ids `removed`, adds `added`, and orders all members by id.
+    /// Added members replace those with the same id. Lifts the exclusions of crowded members.
+    ///
+    /// # Errors
+    /// As [`set`](Self::set).
+    pub fn update(
+        &mut self,
+        removed: &[u64],
+        mut added: Vec<ContactMember>,
+    ) -> Result<Relabeling, SphereError> {
+        if !self.all.is_sorted_by_key(|member| member.id) {
+            return self.set_updated(removed, added);
         }
-        relabeling
+        let mut removed = removed.to_vec();
+        removed.sort_unstable();
+        let mut removed = removed.into_iter().peekable();
+        added.sort_by_key(|member| member.id);
+        let count = self.all.len();
+        let mut all = Vec::with_capacity(count + added.len());
+        let mut exclusions = Vec::with_capacity(count + added.len());
+        let mut kept = Vec::with_capacity(count);
+        let mut added = added.into_iter().peekable();
+        let previous = std::mem::take(&mut self.all).into_iter();
+        for (member, exclusion) in previous.zip(&self.exclusions) {
+            while let Some(new) = added.next_if(|new| new.id < member.id) {
+                all.push(new);
+                exclusions.push(None);
+            }
+            while removed.next_if(|id| *id < member.id).is_some() {}
+            let index = MemberIndex(all.len() as u32);
+            if let Some(new) = added.next_if(|new| new.id == member.id) {
+                kept.push(Some(Kept {
+                    member: index,
+                    same_spheres: Arc::ptr_eq(&new.spheres, &member.spheres),
+                }));
+                all.push(new);
+                exclusions.push(None);
+            } else if removed.peek() == Some(&member.id) {
+                kept.push(None);
+            } else {
+                kept.push(Some(Kept {
+                    member: index,
+                    same_spheres: true,
+                }));
+                all.push(member);
+                exclusions.push(exclusion.filter(|reason| *reason != Exclusion::Crowded));
+            }
+        }
+        all.extend(added);
+        exclusions.resize(all.len(), None);
+        (self.all, self.exclusions) = (all, exclusions);
+        self.lay_out_after(&kept)
+    }
+
+    /// As [`update`](Self::update), for members that are not in the order of their ids.
+    fn set_updated(
+        &mut self,
+        removed: &[u64],
+        added: Vec<ContactMember>,
+    ) -> Result<Relabeling, SphereError> {
+        let is_gone = |id: u64| removed.contains(&id) || added.iter().any(|one| one.id == id);
+        let stay = self.all.iter().filter(|member| !is_gone(member.id));
+        let mut all: Vec<_> = stay.chain(&added).cloned().collect();
+        all.sort_by_key(|member| member.id);
+        self.set(all)
     }
 
     /// All members, excluded or not.
@@ -135,33 +239,48 @@ impl Members {
 
     /// Lays the spheres out again after exclusions have changed.
     pub fn lay_out_again(&mut self) -> Result<Relabeling, SphereError> {
-        self.lay_out_after(None)
+        let kept = |member| {
+            Some(Kept {
+                member,
+                same_spheres: true,
+            })
+        };
+        let kept: Vec<_> = (0..self.all.len() as u32)
+            .map(|member| kept(MemberIndex(member)))
+            .collect();
+        self.lay_out_after(&kept)
     }
 
-    /// Lays the spheres out; `previous` are the previous members if they were replaced.
-    fn lay_out_after(
-        &mut self,
-        previous: Option<&[ContactMember]>,
-    ) -> Result<Relabeling, SphereError> {
+    /// Lays the spheres out; `kept` are the previous members. There are no members after an error.
+    fn lay_out_after(&mut self, kept: &[Option<Kept>]) -> Result<Relabeling, SphereError> {
         let previous_owners = std::mem::take(&mut self.owners);
         let previous_first = std::mem::take(&mut self.first_sphere);
-        self.lay_out()?;
-        let owners = self.owners.iter().zip(0..).map(|(member, owner)| {
-            let member = &self.all[member.index()];
-            (member.id, (OwnerIndex(owner), Arc::as_ptr(&member.spheres)))
-        });
-        let owners: HashMap<u64, (OwnerIndex, *const RigidSpheres)> = owners.collect();
-        let previous = previous.unwrap_or(&self.all);
-        let relabeled = previous_owners
-            .iter()
-            .zip(previous_first)
-            .map(|(member, first)| {
-                let member = &previous[member.index()];
-                let (owner, spheres) = owners.get(&member.id)?;
+        if let Err(error) = self.lay_out() {
+            self.all.clear();
+            self.exclusions.clear();
+            self.lay_out()?;
+            return Err(error);
+        }
+        let mut owner_of = vec![None; self.all.len()];
+        for (member, owner) in self.owners.iter().zip(0..) {
+            owner_of[member.index()] = Some(OwnerIndex(owner));
+        }
+        let mut relabeling = Relabeling {
+            members: kept.iter().map(|kept| Some((*kept)?.member)).collect(),
+            owners: Vec::with_capacity(previous_owners.len()),
+            previous_owners: vec![None; self.owners.len()],
+        };
+        let previous = previous_owners.iter().zip(previous_first).zip(0..);
+        for ((member, first), previous) in previous {
+            let kept = kept[member.index()].filter(|kept| kept.same_spheres);
+            let owner = kept.and_then(|kept| owner_of[kept.member.index()]);
+            relabeling.owners.push(owner.map(|owner: OwnerIndex| {
+                relabeling.previous_owners[owner.index()] = Some(OwnerIndex(previous));
                 let shift = self.first_sphere[owner.index()].wrapping_sub(first);
-                (*spheres == Arc::as_ptr(&member.spheres)).then_some((*owner, shift))
-            });
-        Ok(Relabeling(relabeled.collect()))
+                (owner, shift)
+            }));
+        }
+        Ok(relabeling)
     }
 
     fn lay_out(&mut self) -> Result<(), SphereError> {

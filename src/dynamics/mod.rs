@@ -14,6 +14,8 @@
 //! 1. *Gather* the bodies.
 //! 2. *Detect* candidate pairs within the prediction distance, group them by molecules, and keep
 //!    at most 16 per pair of molecules.
+//!    Members that move fast and have [`ccd`](MovingBody::ccd) also get contacts with what they
+//!    would hit within the substep.
 //! 3. *Wake* sleeping bodies that are hit, overlap deeply or have lost a neighbor.
 //! 4. *Relax*: solve the contacts of the previous substep again without pushing overlaps out, so
 //!    that the push adds no energy.
@@ -60,6 +62,7 @@ mod contact_constraint;
 mod contact_groups;
 pub(crate) mod contact_reduction;
 mod contact_solver;
+mod continuous_contacts;
 mod crowd_contacts;
 mod detection;
 mod device_session;
@@ -80,6 +83,7 @@ mod wide_constraint;
 pub use contact_constraint::ContactConstraint;
 #[cfg(feature = "gpu")]
 pub(crate) use contact_constraint::DEEP_SHARE;
+pub use continuous_contacts::CrowdImpact;
 pub use crowd_contacts::CrowdContacts;
 pub use detection::CrowdTouch;
 pub use device_solver::{

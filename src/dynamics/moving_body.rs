@@ -25,6 +25,9 @@ pub struct MovingBody {
     pub asleep: bool,
     /// In contacts with a body of lower dominance it is immovable.
     pub dominance: i8,
+    /// Continuous collision detection: at any speed, the body does not pass through other members
+    /// within a substep.
+    pub ccd: bool,
 }
 
 /// Which of two bodies dominates: it is immovable in their contacts.
@@ -71,6 +74,7 @@ impl Default for MovingBody {
             acceleration: Vec3::ZERO,
             asleep: false,
             dominance: 0,
+            ccd: false,
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Which sleeping molecules are woken: those that a neighbor hits within the substep, overlaps
-//! too deeply, or has left. A GPU solver makes the same test with the same constants.
+//! too deeply, or has left, and those whose neighbor was removed. A GPU solver makes the same test with the same constants.
 
 use super::detection::Detection;
 use super::group_search::PairGroup;
@@ -15,9 +15,9 @@ pub(crate) const WAKE_OVERLAP: f32 = 0.01;
 
 impl Detection {
     /// Lists the members to wake if they sleep, sorted: a neighbor hits them, overlaps them too
-    /// deeply, or has left them. Pairs that do not push each other do not count.
+    /// deeply, has left them or has been removed. Pairs that do not push each other do not count.
     pub fn list_woken(
-        &self,
+        &mut self,
         members: &Members,
         bodies: &[MovingBody],
         dt: f32,
@@ -40,8 +40,7 @@ impl Detection {
                 to_wake.extend([previous.a, previous.b]);
             }
         }
-        to_wake.sort_unstable();
-        to_wake.dedup();
+        self.list_abandoned(to_wake);
     }
 
     /// Whether one of two molecules sleeps and should not.

@@ -23,8 +23,9 @@ use crate::motion::{CollisionOutcome, MotionError, OverlapShape};
 ///
 /// Collisions between molecules with a bound are reported as
 /// [`MoleculeCollision`](super::MoleculeCollision) with their time of impact. Time-varying
-/// bounds of the bounding spheres find candidate pairs at any speed, and the atoms confirm
-/// them. Distant molecules cost almost nothing.
+/// bounds of the bounding spheres find candidate pairs, and their atoms are tested along the
+/// whole substep: no collision is missed at any speed, if a molecule rotates by at most half a
+/// turn per substep. Distant molecules cost almost nothing.
 ///
 /// Impacts may exceed the bound; these are detected. If the bound is negative or not finite,
 /// the molecule is ignored and an error is logged.

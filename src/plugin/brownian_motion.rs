@@ -83,8 +83,8 @@ pub struct BrownianMotionConfig {
     pub pace: f64,
     /// Seed of the random steps. Default: 1.
     pub seed: u64,
-    /// Maximum number of steps per substep. A substep is split so that molecules do not jump
-    /// through each other; time beyond this limit is skipped and a warning is logged. Default: 64.
+    /// Maximum number of steps per substep. A long substep is split, because long moves are
+    /// rejected more often; time beyond this limit is skipped and a warning is logged. Default: 64.
     pub max_steps: u32,
 }
 

@@ -186,7 +186,9 @@ impl TouchingPairs {
         self.by_second.take();
         self.next.clear();
         self.next.extend(pairs);
+        // Of equal pairs the first stays.
         self.next.sort_by_key(TouchingPair::key);
+        self.next.dedup_by_key(|pair| pair.key());
         let mut old = self.current.iter().peekable();
         let mut new = self.next.iter_mut().peekable();
         loop {
@@ -308,7 +310,25 @@ impl CrowdContactSource<'_, '_, '_> {
             (false, false) => self.contacts.previously_solved_between(members),
             (false, true) => return,
         };
+        if let (true, Some(impact)) = (contacts.is_empty(), self.impact(members)) {
+            self.set_deepest(&mut change.pair, &[impact]);
+        }
         self.set_deepest(&mut change.pair, &contacts);
+    }
+
+    /// The impact of a fast molecule.
+    fn impact(&self, [a, b]: [MemberIndex; 2]) -> Option<TouchContact> {
+        let mut impacts = self.contacts.impacts_of_fast_members().iter();
+        let met = impacts.find(|met| [met.a, met.b] == [a.min(b), a.max(b)])?;
+        let impact = &met.impact;
+        let contact = TouchContact {
+            spheres: [impact.a, impact.b],
+            point: impact.point,
+            normal: impact.normal,
+            depth: 0.0,
+            impulse: 0.0,
+        };
+        Some(if a < b { contact } else { contact.reversed() })
     }
 }
 

@@ -246,7 +246,13 @@ pub(super) fn update_touching(
                         ..TouchingPair::new(a, b, touch.penetration)
                     }
                 });
-                world.touching.update(touching, true);
+                // Fast molecules may have passed others between two substeps.
+                let impacts = world.contacts.impacts_of_fast_members().iter();
+                let met = impacts.map(|met| {
+                    let [a, b] = [met.a, met.b].map(|member| world.members[member].entity);
+                    TouchingPair::new(a, b, 0.0)
+                });
+                world.touching.update(touching.chain(met), true);
                 let source = CrowdContactSource {
                     contacts: &world.contacts,
                     members: &world.members,

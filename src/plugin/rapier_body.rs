@@ -30,6 +30,7 @@ pub(super) fn moving_body(body: &RigidBody, gravity: Vec3, dt: f32) -> Option<Mo
         angular_velocity: body.angvel(),
         asleep: body.is_sleeping(),
         dominance: body.dominance_group(),
+        ccd: body.is_ccd_enabled(),
         ..MovingBody::default()
     };
     if body.is_dynamic() {

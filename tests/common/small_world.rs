@@ -25,6 +25,7 @@ pub struct Molecule {
     pub fixed: bool,
     pub asleep: bool,
     pub dominance: i8,
+    pub ccd: bool,
 }
 
 impl Molecule {
@@ -38,7 +39,13 @@ impl Molecule {
             fixed: false,
             asleep: false,
             dominance: 0,
+            ccd: false,
         }
+    }
+
+    pub fn with_ccd(mut self) -> Self {
+        self.ccd = true;
+        self
     }
 
     pub fn moving(mut self, velocity: Vec3) -> Self {
@@ -84,6 +91,7 @@ impl Molecule {
             center: self.position.as_vec3(),
             asleep: self.asleep,
             dominance: self.dominance,
+            ccd: self.ccd,
             ..MovingBody::default()
         };
         if !self.fixed {
@@ -216,10 +224,22 @@ pub fn sled() -> Arc<MoleculeTemplate> {
     carbons("sled", &corners.map(|(x, z)| Vec3::new(x, 0.0, z) * 0.12))
 }
 
+/// A square sheet of `along` times `along` carbon atoms, 0.3 nm thick and perpendicular to x.
+pub fn sheet(along: i32) -> Arc<MoleculeTemplate> {
+    let place = |k: i32| 0.2 * (k as f32 - 0.5 * (along - 1) as f32);
+    let atoms = (0..along * along).map(|k| Vec3::new(0.0, place(k % along), place(k / along)));
+    carbons_of("sheet", &atoms.collect::<Vec<_>>(), 0.15)
+}
+
 fn carbons(name: &str, positions: &[Vec3]) -> Arc<MoleculeTemplate> {
+    carbons_of(name, positions, 0.1)
+}
+
+/// A molecule of carbon atoms with this radius, nm.
+pub fn carbons_of(name: &str, positions: &[Vec3], radius: f32) -> Arc<MoleculeTemplate> {
     let atoms = positions.iter().map(|&position| Atom {
         position,
-        radius: 0.1,
+        radius,
         element: Element::C,
         name: "C".into(),
         residue: 0,

@@ -12,7 +12,7 @@ use glam::Vec3;
 
 use super::crowd_reference::{Comparison, SUBSTEP, heap, lipids};
 use crate::common::gpu_device::{device, unless_required};
-use crate::common::small_world::{Molecule, SmallWorld, ball, real, sled};
+use crate::common::small_world::{Molecule, SmallWorld, ball, real, sheet, sled};
 
 #[test]
 fn the_first_impulses_match_the_cpu() {
@@ -95,6 +95,37 @@ fn the_readback_is_small() {
         let touching = 16 * world.contacts.touches().len();
         assert_eq!(touching > 0, report_touches);
         assert!(bytes <= 66 * 32 + touching + 64, "{bytes} bytes");
+    }
+}
+
+#[test]
+fn a_fast_member_with_ccd_does_not_pass_a_thin_sheet() {
+    let Some(device) = device() else { return };
+    for (ccd, restitution) in [(true, 0.0), (true, 1.0), (false, 0.0)] {
+        let mut ball = Molecule::new(&ball(), Vec3::X * -1.0).moving(Vec3::X * 50.0);
+        ball.ccd = ccd;
+        let target = Molecule::new(&sheet(5), Vec3::ZERO);
+        let material = ContactMaterial {
+            restitution,
+            ..ContactMaterial::default()
+        };
+        let mut world = SmallWorld::new(vec![ball, target], material);
+        let solver = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+        world.contacts.set_device_solver(Box::new(solver), true);
+        let mut hits = 0;
+        for _ in 0..4 {
+            world.step(1.0 / 60.0);
+            hits += world.contacts.impacts_of_fast_members().len();
+        }
+        let [ball, sheet] = [0, 1].map(|k| &world.molecules[k]);
+        assert_eq!(ball.position.x < sheet.position.x, ccd);
+        assert_eq!(hits > 0, ccd);
+        assert_eq!(world.contacts.search_name(), "gpu-contacts");
+        let separation = sheet.velocity().x - ball.velocity().x;
+        if ccd {
+            let expected = 50.0 * restitution;
+            assert!((separation - expected).abs() < 2.0, "{separation} nm/s");
+        }
     }
 }
 

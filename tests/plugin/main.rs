@@ -14,6 +14,7 @@ mod backend_contacts;
 mod backend_errors;
 mod bodies;
 mod brownian_motion;
+mod ccd;
 mod compartments;
 mod contacts;
 mod debug_outline;

@@ -137,6 +137,13 @@ impl BoxGrid {
         self.skin = None;
     }
 
+    /// Writes the pairs of the boxes `some`, in ascending order, with all boxes into `pairs`. What
+    /// is remembered stays.
+    pub(crate) fn find_pairs_of(&mut self, some: &[u32], boxes: &BoxSet, pairs: &mut PairBuffer) {
+        let lists = pairs.start(some.len());
+        self.search.compare_with_all(boxes, some, lists);
+    }
+
     /// Writes the pairs of `boxes` into `pairs`; returns when the candidates were known.
     fn update(&mut self, boxes: &BoxSet, pairs: &mut PairBuffer) -> Result<Instant, SearchError> {
         if self.is_forgetful {

@@ -109,6 +109,33 @@ impl BoxSet {
         Ok(())
     }
 
+    /// Replaces a box; it keeps its owner.
+    ///
+    /// # Errors
+    /// [`BoxError::BadBox`] if the corners (nm) are invalid.
+    pub(crate) fn set(&mut self, index: usize, low: Vec3, high: Vec3) -> Result<(), BoxError> {
+        if !is_valid(low, high) {
+            return Err(BoxError::BadBox { index, low, high });
+        }
+        for k in 0..3 {
+            (self.low[k][index], self.high[k][index]) = (low[k], high[k]);
+        }
+        self.content = None;
+        Ok(())
+    }
+
+    /// Moves boxes to other indices: `move_entries` does so with each column of coordinates. Each
+    /// is its own owner.
+    pub(crate) fn move_boxes(&mut self, move_entries: impl Fn(&mut Vec<f32>)) {
+        for axis in self.low.iter_mut().chain(&mut self.high) {
+            move_entries(axis);
+        }
+        let count = self.low[0].len() as u32;
+        self.owner.clear();
+        self.owner.extend(0..count);
+        self.content = None;
+    }
+
     /// Corner of a box with the smallest coordinates, nm.
     #[inline]
     #[must_use]

@@ -14,6 +14,9 @@
 //!    molecule, 16 at a time, with a margin for rounding. What is found is checked with the same
 //!    expressions as in a grid over all spheres, so the result is the same bit for bit.
 //!
+//! When molecules are added or removed, what is remembered of the others stays
+//! ([`MoleculeSearch::update_molecules`]).
+//!
 //! Molecules that have not moved at all keep their result. Lists of clusters instead of spheres
 //! are due to S. Páll and B. Hess, *A flexible algorithm for calculating pair interactions on SIMD
 //! architectures*, 2013; that the clusters of rigid molecules never change is used here.
@@ -29,9 +32,11 @@ mod molecule_pair_search;
 mod neighbors;
 mod pairs_by_molecules;
 mod placed_molecule;
+mod renumbering;
 mod rigid_spheres;
 mod scratch;
 mod task;
+mod time_of_impact;
 mod wide;
 
 use std::sync::Arc;
@@ -43,20 +48,26 @@ use rayon::prelude::*;
 
 use super::uniform_grid::MAX_COMPARISONS;
 use super::uniform_grid::simd::Instructions;
-use super::{GridCell, MAX_REACH_NM, Pair, SearchError, SearchTimes, check_margin};
+use super::{GridCell, Pair, SearchError, SearchTimes, check_margin};
 use crate::pose::Pose;
 use crate::spheres::SphereError;
 pub(crate) use molecule_pair_search::MoleculePairSearch;
-use neighbors::{NEIGHBOR_SKIN, Neighbors};
+use neighbors::Neighbors;
 pub(crate) use pairs_by_molecules::PairsByMolecules;
 use placed_molecule::PlacedMolecule;
+use renumbering::{Renumbering, ranges_of};
 pub use rigid_spheres::RigidSpheres;
 use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;
-use task::{NeighborPair, Shared, Task};
+use task::{Shared, Task};
+pub(crate) use time_of_impact::min_closing_time;
+pub use time_of_impact::{
+    IMPACT_TOLERANCE_NM, Impact, MovingMolecule, first_impact, visit_impacts,
+};
 
-/// Molecules per task: fixed, so that the order does not depend on the threads.
-const MOLECULES_PER_TASK: usize = 16;
+/// Largest number of new molecules whose boxes are compared with all others, eight at a time. A grid
+/// finds the neighbors of more of them faster.
+const MAX_COMPARED_WITH_ALL: usize = 128;
 
 /// Finds the overlapping spheres of rigid molecules, and remembers what is close. See the
 /// [module page](self).
@@ -89,6 +100,14 @@ pub struct MoleculeSearch {
     scratches: Scratches,
     /// Margin of the last search, nm; none if nothing is remembered.
     margin: Option<f32>,
+    /// Molecules that are new since the last search, sorted.
+    new: Vec<u32>,
+    /// Number of tasks of the last search.
+    searched_tasks: usize,
+    /// The task of the last search that each task was; none if the tasks have not changed.
+    origins: Option<Vec<Option<u32>>>,
+    /// Upper bound on the pairs of spheres that are nearly in the same place.
+    coincident: u64,
     neighbors: Neighbors,
     instructions: Instructions,
     work: SearchWork,
@@ -174,6 +193,46 @@ impl MoleculeSearch {
         self.forget();
         self.molecules.clear();
         self.molecules.extend(molecules);
+        self.count_spheres()
+    }
+
+    /// Replaces the molecules, some of which stay: `molecules` has each with its previous index
+    /// if it stays. What is remembered of those that stay in the same order with the same spheres
+    /// is kept, so that the next search compares only new molecules from scratch.
+    ///
+    /// The indices of molecules and spheres in the parts of a [`FoundPairsSink`] that keeps unmoved
+    /// parts are previous ones. The caller replaces them before the next search; parts
+    /// with a molecule that is gone are cleared then.
+    ///
+    /// # Errors
+    /// As [`set_molecules`](Self::set_molecules).
+    pub fn update_molecules<'a>(
+        &mut self,
+        molecules: impl IntoIterator<Item = (&'a Arc<RigidSpheres>, Option<u32>)>,
+    ) -> Result<(), SphereError> {
+        let renumbering = Renumbering::replace(&mut self.molecules, molecules);
+        if self.margin.is_some() {
+            let (tasks, molecules) = (&mut self.tasks, &self.molecules);
+            let origins = renumbering.apply_to_tasks(tasks);
+            let previous = self.origins.take();
+            self.origins = Some(match previous {
+                None => origins,
+                Some(previous) => {
+                    let before = |task: u32| previous[task as usize];
+                    origins.iter().map(|task| task.and_then(before)).collect()
+                }
+            });
+            renumbering.apply(&mut self.placed, |index| {
+                PlacedMolecule::new(Pose::IDENTITY, &molecules[index])
+            });
+            self.neighbors.renumber(&renumbering);
+            self.new = renumbering.new_molecules(&self.new);
+        }
+        self.count_spheres()
+    }
+
+    /// Counts the spheres; removes all molecules if there are too many.
+    fn count_spheres(&mut self) -> Result<(), SphereError> {
         self.first_sphere.clear();
         self.first_sphere.push(0);
         let mut count = 0;
@@ -182,6 +241,7 @@ impl MoleculeSearch {
             self.first_sphere.push(count as u32);
         }
         if count >= u32::MAX as usize {
+            self.forget();
             self.molecules.clear();
             self.first_sphere.clear();
             return Err(SphereError::TooMany { count });
@@ -211,6 +271,8 @@ impl MoleculeSearch {
     /// Forgets everything, for instance to measure a search from scratch.
     pub fn forget(&mut self) {
         self.margin = None;
+        self.new.clear();
+        self.origins = None;
         for task in &mut self.tasks {
             task.pairs.clear();
             task.clusters.clear();
@@ -285,15 +347,25 @@ impl MoleculeSearch {
             clear,
             receive,
         } = sink;
-        let tasks = self.molecules.len().div_ceil(MOLECULES_PER_TASK);
         let same_margin = self.margin == Some(margin);
-        let keep = keep_unmoved && same_margin && parts.len() == tasks;
-        if self.place(pose)? || !same_margin {
+        if self.place(pose)? || !same_margin || self.new.len() > MAX_COMPARED_WITH_ALL {
             self.find_neighbors(margin)?;
+        } else {
+            self.find_new_neighbors(margin)?;
         }
+        self.new.clear();
         self.margin = Some(margin);
         let built = Instant::now();
-        parts.resize_with(tasks, S::default);
+        let keep = keep_unmoved && same_margin && parts.len() == self.searched_tasks;
+        if let Some(origins) = self.origins.take() {
+            let mut previous = std::mem::take(parts);
+            parts.extend(origins.iter().map(|origin| {
+                let part = origin.and_then(|task| previous.get_mut(task as usize));
+                part.map(std::mem::take).unwrap_or_default()
+            }));
+        }
+        self.searched_tasks = self.tasks.len();
+        parts.resize_with(self.searched_tasks, S::default);
         self.scratches.reserve();
         let scratches = &self.scratches;
         let shared = Shared {
@@ -337,6 +409,12 @@ impl MoleculeSearch {
     fn place(&mut self, pose: impl Fn(usize) -> Pose + Sync) -> Result<bool, SearchError> {
         let is_first = self.margin.is_none() || self.placed.len() != self.molecules.len();
         if is_first {
+            let tasks = ranges_of(0..self.molecules.len() as u32);
+            self.tasks.truncate(tasks.size_hint().0);
+            self.tasks.resize_with(tasks.size_hint().0, Task::default);
+            for (task, molecules) in self.tasks.iter_mut().zip(tasks) {
+                task.molecules = molecules;
+            }
             self.placed.clear();
             let molecules = self.molecules.iter().enumerate();
             self.placed.extend(
@@ -344,6 +422,10 @@ impl MoleculeSearch {
             );
             self.check_placed()?;
             return Ok(true);
+        }
+        for &index in &self.new {
+            let index = index as usize;
+            self.placed[index] = PlacedMolecule::new(pose(index), &self.molecules[index]);
         }
         let (left, valid) = self
             .placed
@@ -378,36 +460,53 @@ impl MoleculeSearch {
     /// Finds the neighbors. Pairs that are still neighbors keep their clusters.
     fn find_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
         for (placed, molecule) in self.placed.iter_mut().zip(&self.molecules) {
-            placed.reference = (placed.pose.position, placed.pose.rotation.to_array());
-            placed.skin = NEIGHBOR_SKIN.width(placed.motion);
-            let reach = 2.0 * molecule.bounding_radius() + margin;
-            if reach > MAX_REACH_NM {
-                return Err(SearchError::ReachTooLong { reach });
-            }
+            placed.renew_skin(molecule, margin)?;
         }
         self.neighbors.find(&self.placed, &self.molecules, margin)?;
         let keep = self.margin == Some(margin);
-        let tasks = self.molecules.len().div_ceil(MOLECULES_PER_TASK);
-        self.tasks.resize_with(tasks, Task::default);
         self.scratches.reserve();
         let scratches = &self.scratches;
         let (neighbors, molecules, placed) = (&self.neighbors, &self.molecules, &self.placed);
-        let tasks = self.tasks.par_iter_mut().enumerate();
-        let coincident: u64 = tasks
-            .map(|(k, task)| {
-                let first = k * MOLECULES_PER_TASK;
-                let range = first..(first + MOLECULES_PER_TASK).min(molecules.len());
+        self.coincident = self
+            .tasks
+            .par_iter_mut()
+            .map(|task| {
                 scratches.with(|scratch| {
-                    task.set_neighbors(range, neighbors, keep, &mut scratch.pairs);
+                    task.set_neighbors(neighbors, keep, &mut scratch.pairs);
                 });
                 let pairs = task.pairs.iter();
                 pairs
-                    .map(|pair| coincident_spheres(pair, molecules, placed))
+                    .map(|pair| coincident_spheres([pair.a, pair.b], molecules, placed))
                     .sum::<u64>()
             })
             .sum();
-        if coincident > MAX_COMPARISONS {
+        if self.coincident > MAX_COMPARISONS {
             return Err(self.crowding_error());
+        }
+        Ok(())
+    }
+
+    /// Finds the neighbors of new molecules.
+    fn find_new_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
+        if self.new.is_empty() {
+            return Ok(());
+        }
+        let (molecules, placed) = (&self.molecules, &mut self.placed);
+        for &index in &self.new {
+            let index = index as usize;
+            placed[index].renew_skin(&molecules[index], margin)?;
+        }
+        let found = self
+            .neighbors
+            .find_new(&self.new, placed, molecules, margin)?;
+        for Pair { a, b } in found {
+            let task = self.tasks.partition_point(|task| task.molecules.end <= a);
+            self.tasks[task].add_neighbors(a, b);
+            self.coincident += coincident_spheres([a, b], molecules, placed);
+        }
+        if self.coincident > MAX_COMPARISONS {
+            // Some of them may be gone by now.
+            return self.find_neighbors(margin);
         }
         Ok(())
     }
@@ -438,12 +537,12 @@ impl MoleculeSearch {
 /// Number of pairs of spheres of two molecules that are nearly in the same place, else zero. Such
 /// pairs are not counted one by one.
 fn coincident_spheres(
-    pair: &NeighborPair,
+    pair: [u32; 2],
     molecules: &[Arc<RigidSpheres>],
     placed: &[PlacedMolecule],
 ) -> u64 {
-    let [a, b] = [pair.a, pair.b].map(|index| &molecules[index as usize]);
-    let [one, other] = [pair.a, pair.b].map(|index| placed[index as usize].pose.position);
+    let [a, b] = pair.map(|index| &molecules[index as usize]);
+    let [one, other] = pair.map(|index| placed[index as usize].pose.position);
     let near = 0.25 * a.bounding_radius().min(b.bounding_radius());
     if one.distance_squared(other) > near * near {
         return 0;

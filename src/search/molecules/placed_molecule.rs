@@ -3,7 +3,9 @@
 use glam::{Mat3, Quat, Vec3};
 
 use super::RigidSpheres;
+use super::neighbors::NEIGHBOR_SKIN;
 use crate::pose::Pose;
+use crate::search::{MAX_REACH_NM, SearchError};
 
 /// Bound on the rounding errors of a sphere's position, relative to the largest coordinate: two
 /// transforms of five roundings each, and some for what follows.
@@ -72,6 +74,21 @@ impl PlacedMolecule {
         // A quaternion that is not quite a rotation stretches the molecule.
         let stretch = (pose.rotation.length_squared() - 1.0).abs();
         self.rounding = ROUNDING * (farthest + size) + 4.0 * stretch * size;
+    }
+
+    /// Starts a box with a new skin at the current pose.
+    pub(super) fn renew_skin(
+        &mut self,
+        molecule: &RigidSpheres,
+        margin: f32,
+    ) -> Result<(), SearchError> {
+        self.reference = (self.pose.position, self.pose.rotation.to_array());
+        self.skin = NEIGHBOR_SKIN.width(self.motion);
+        let reach = 2.0 * molecule.bounding_radius() + margin;
+        if reach > MAX_REACH_NM {
+            return Err(SearchError::ReachTooLong { reach });
+        }
+        Ok(())
     }
 
     /// Whether a sphere may have left the box.

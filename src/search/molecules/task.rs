@@ -1,5 +1,6 @@
 //! The search among some consecutive molecules and their neighbors.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,6 +25,8 @@ const CLUSTER_SKIN: Skin = Skin {
 /// Some consecutive molecules, and their neighbors with larger indices.
 #[derive(Default)]
 pub(super) struct Task {
+    /// The molecules.
+    pub(super) molecules: Range<u32>,
     /// Sorted by molecules.
     pub(super) pairs: Vec<NeighborPair>,
     /// Clusters that the pairs remember.
@@ -32,7 +35,7 @@ pub(super) struct Task {
     pub(super) renewed: u64,
     /// Number of pairs of spheres that were compared.
     pub(super) compared: u64,
-    /// Whether the neighbors were replaced since the last search.
+    /// Whether the neighbors have changed since the last search.
     has_new_neighbors: bool,
 }
 
@@ -66,6 +69,11 @@ impl NeighborPair {
         }
     }
 
+    /// Range of its clusters in the list of the task.
+    fn clusters(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.len) as usize
+    }
+
     /// Whether the list of close clusters is still complete. `b` is at `relative` now, and within
     /// `size` nm of its origin.
     fn is_valid(&self, relative: &Pose, size: f32) -> bool {
@@ -87,24 +95,32 @@ pub(super) struct Shared<'a> {
 }
 
 impl Task {
+    /// The task of some molecules without neighbors.
+    pub(super) fn new(molecules: Range<u32>) -> Self {
+        Self {
+            molecules,
+            has_new_neighbors: true,
+            ..Self::default()
+        }
+    }
+
     /// Replaces the neighbors. With `keep`, pairs that are still neighbors keep their clusters.
     pub(super) fn set_neighbors(
         &mut self,
-        molecules: std::ops::Range<usize>,
         neighbors: &Neighbors,
         keep: bool,
         previous: &mut Vec<NeighborPair>,
     ) {
-        self.has_new_neighbors = true;
         previous.clear();
         previous.append(&mut self.pairs);
+        let (before, mut kept) = (previous.len(), 0);
         let mut previous = previous.iter().peekable();
-        for a in molecules {
+        for a in self.molecules.clone() {
             let start = self.pairs.len();
-            let range = neighbors.first[a] as usize..neighbors.first[a + 1] as usize;
+            let range = neighbors.range_of(a);
             let others = &neighbors.others[range];
             self.pairs
-                .extend(others.iter().map(|&b| NeighborPair::new(a as u32, b)));
+                .extend(others.iter().map(|&b| NeighborPair::new(a, b)));
             self.pairs[start..].sort_unstable_by_key(|pair| pair.b);
             if !keep {
                 continue;
@@ -114,10 +130,63 @@ impl Task {
                 while previous.next_if(|old| (old.a, old.b) < key).is_some() {}
                 if let Some(old) = previous.next_if(|old| (old.a, old.b) == key) {
                     *pair = *old;
+                    kept += 1;
                 }
             }
         }
+        self.has_new_neighbors |= !keep || kept != before || kept != self.pairs.len();
         keep_headroom(&mut self.pairs);
+    }
+
+    /// Adds two neighbors, unless it has them.
+    pub(super) fn add_neighbors(&mut self, a: u32, b: u32) {
+        let place = self
+            .pairs
+            .binary_search_by_key(&(a, b), |pair| (pair.a, pair.b));
+        if let Err(place) = place {
+            self.pairs.insert(place, NeighborPair::new(a, b));
+            self.has_new_neighbors = true;
+        }
+    }
+
+    /// Renames the molecules to what `current` returns, which are among `molecules` and have the
+    /// same order. Forgets those that are gone.
+    pub(super) fn rename(&mut self, molecules: Range<u32>, current: impl Fn(u32) -> Option<u32>) {
+        self.molecules = molecules;
+        let before = self.pairs.len();
+        self.pairs.retain_mut(|pair| {
+            let (Some(a), Some(b)) = (current(pair.a), current(pair.b)) else {
+                return false;
+            };
+            (pair.a, pair.b) = (a, b);
+            true
+        });
+        self.has_new_neighbors |= self.pairs.len() != before;
+    }
+
+    /// A task of some of the molecules.
+    pub(super) fn part(&self, molecules: Range<u32>) -> Self {
+        let before = |end: u32| self.pairs.partition_point(|pair| pair.a < end);
+        let pairs = before(molecules.start)..before(molecules.end);
+        let mut part = Self::new(molecules);
+        part.copy_pairs(&self.pairs[pairs], &self.clusters);
+        part
+    }
+
+    /// Adds the molecules of the next task.
+    pub(super) fn append(&mut self, next: &Self) {
+        self.molecules.end = next.molecules.end;
+        self.copy_pairs(&next.pairs, &next.clusters);
+    }
+
+    /// Copies pairs with their clusters.
+    fn copy_pairs(&mut self, pairs: &[NeighborPair], clusters: &[ClusterPair]) {
+        self.has_new_neighbors = true;
+        for pair in pairs {
+            let first = self.clusters.len() as u32;
+            self.clusters.extend_from_slice(&clusters[pair.clusters()]);
+            self.pairs.push(NeighborPair { first, ..*pair });
+        }
     }
 
     /// Begins a search; returns whether neighbors have moved.
@@ -196,7 +265,7 @@ impl Task {
         let valid = pair.is_valid(&relative, shared.molecules[b].bounding_radius());
         let first = kept.len() as u32;
         if valid {
-            let range = pair.first as usize..(pair.first + pair.len) as usize;
+            let range = pair.clusters();
             pair.first = first;
             if range.is_empty() {
                 return false;

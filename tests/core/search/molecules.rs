@@ -20,16 +20,16 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::common::thread_pool::with_threads;
 
-fn molecule(file: &str) -> Arc<MoleculeTemplate> {
+pub(super) fn molecule(file: &str) -> Arc<MoleculeTemplate> {
     let path = format!("{}/assets/molecules/{file}", env!("CARGO_MANIFEST_DIR"));
     let loaded = load(path, &LoadOptions::default());
     Arc::new(loaded.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// Molecules and their poses.
-struct Scene {
-    molecules: Vec<Arc<RigidSpheres>>,
-    poses: Vec<Pose>,
+pub(super) struct Scene {
+    pub(super) molecules: Vec<Arc<RigidSpheres>>,
+    pub(super) poses: Vec<Pose>,
 }
 
 impl Scene {
@@ -56,7 +56,7 @@ impl Scene {
     }
 
     /// Proteins, lipids, DNA and a small molecule.
-    fn mixture(molecules: u32, spacing: f32) -> Self {
+    pub(super) fn mixture(molecules: u32, spacing: f32) -> Self {
         let files = [
             "1gzx.pdb",
             "popc.pdb",
@@ -64,15 +64,21 @@ impl Scene {
             "p_xylene.pdb",
             "1ubq.cif",
         ];
+        Self::mixture_of(&files, molecules, spacing)
+    }
+
+    /// A crowded box of molecules of these kinds.
+    pub(super) fn mixture_of(files: &[&str], molecules: u32, spacing: f32) -> Self {
         let config = CrowdedBoxConfig {
             molecules,
             spacing,
             ..CrowdedBoxConfig::default()
         };
-        Self::of(&crowded_box(&files.map(molecule), &config).unwrap())
+        let kinds: Vec<_> = files.iter().map(|file| molecule(file)).collect();
+        Self::of(&crowded_box(&kinds, &config).unwrap())
     }
 
-    fn search(&self) -> MoleculeSearch {
+    pub(super) fn search(&self) -> MoleculeSearch {
         let mut search = MoleculeSearch::new();
         search.set_molecules(self.molecules.clone()).unwrap();
         search
@@ -98,7 +104,7 @@ impl Scene {
     }
 
     /// Moves and turns each molecule at random by up to `step` nm and radian.
-    fn shake(&mut self, step: f32, random: &mut Pcg64Mcg) {
+    pub(super) fn shake(&mut self, step: f32, random: &mut Pcg64Mcg) {
         for pose in &mut self.poses {
             let mut number = || step * (2.0 * random.random::<f32>() - 1.0);
             pose.position += Vec3::new(number(), number(), number());
@@ -109,9 +115,9 @@ impl Scene {
 }
 
 /// Pairs, gaps and centers in the order in which they are found, part by part.
-type Found = Vec<Vec<(Pair, f32, [Vec3; 2])>>;
+pub(super) type Found = Vec<Vec<(Pair, f32, [Vec3; 2])>>;
 
-fn find(
+pub(super) fn find(
     search: &mut MoleculeSearch,
     scene: &Scene,
     margin: f32,
@@ -135,7 +141,7 @@ fn find(
 
 /// Compares what was found with a grid over all spheres; returns the number of pairs.
 #[track_caller]
-fn assert_exact(scene: &Scene, margin: f32, found: &Found) -> usize {
+pub(super) fn assert_exact(scene: &Scene, margin: f32, found: &Found) -> usize {
     let (spheres, expected) = scene.grid_pairs(margin);
     let mut pairs: Vec<Pair> = found.iter().flatten().map(|(pair, ..)| *pair).collect();
     pairs.sort_unstable();
