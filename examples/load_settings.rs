@@ -5,10 +5,6 @@
 //! - A label: one of the four chains of `1gzx.pdb`, without settings.
 //! - A label for a scene: `4udv.pdb` contains one protein, and the poses of its 49 copies in a
 //!   virus coat.
-//!
-//! ```sh
-//! cargo run --example load_settings
-//! ```
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::PreparedMolecule;
@@ -19,13 +15,17 @@ fn main() {
     App::new().add_plugins((DefaultPlugins, example)).run();
 }
 
-/// The plugins and systems of the example.
 pub fn example(app: &mut App) {
     app.add_plugins((
         RapierPhysicsPlugin::<NoUserData>::default(),
         MoleculePlugins::default(),
     ))
-    .add_systems(Startup, (spawn_molecules, spawn_view))
+    .insert_resource(ClearColor(Color::srgb(0.05, 0.06, 0.08)))
+    .insert_resource(MoleculeStyle {
+        color: ColorMode::Chain,
+        ..default()
+    })
+    .add_systems(Startup, (spawn_molecules, spawn_scene))
     .add_systems(Update, print_loaded);
 }
 
@@ -43,14 +43,24 @@ fn spawn_molecules(mut commands: Commands, assets: Res<AssetServer>) {
     }
     // As one body it would be `Molecule(assets.load("molecules/4udv.pdb#Assembly1"))`.
     let coat = assets.load("molecules/4udv.pdb#Assembly1/Scene");
-    commands.spawn((WorldAssetRoot(coat), Transform::from_xyz(0.0, 14.0, -40.0)));
-    commands.spawn((Collider::cuboid(40.0, 0.1, 60.0), Transform::default()));
+    commands.spawn((WorldAssetRoot(coat), Transform::from_xyz(0.0, 14.0, -20.0)));
 }
 
-fn spawn_view(mut commands: Commands) {
-    let view = Transform::from_xyz(0.0, 14.0, 40.0).looking_at(Vec3::Y * 6.0, Vec3::Y);
-    commands.spawn((Camera3d::default(), view));
+/// Floor, light and camera. One unit is 1 nm.
+fn spawn_scene(
+    mut commands: Commands,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
+    commands.spawn((
+        Collider::cuboid(20.0, 0.5, 30.0),
+        Mesh3d(meshes.add(Cuboid::new(40.0, 1.0, 60.0))),
+        MeshMaterial3d(materials.add(Color::srgb(0.3, 0.33, 0.38))),
+        Transform::from_xyz(0.0, -0.5, -10.0),
+    ));
+    let view = Transform::from_xyz(-8.0, 16.0, 34.0).looking_at(Vec3::Y * 5.0, Vec3::Y);
     commands.spawn((DirectionalLight::default(), view));
+    commands.spawn((Camera3d::default(), view));
 }
 
 fn print_loaded(loaded: Query<(&Molecule, &PreparedMolecule), Added<PreparedMolecule>>) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bevy::asset::AsAssetId;
+use bevy::ecs::template::{FromTemplate, Template, TemplateContext};
 use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::ModelChoice;
 use bevy_rapier_molecules::plugin::{MoleculeLoadFailed, MoleculeWorld, PreparedMolecule};
@@ -208,6 +209,15 @@ fn a_molecule_is_used_like_a_mesh() {
     assert_eq!(molecule.id(), handle.id());
     assert_eq!(AssetId::from(&molecule), handle.id());
     assert_eq!(molecule.as_asset_id(), handle.id());
+
+    // By `FromTemplate`, as `bsn!` does: `Molecule("assets/molecules/popc.pdb")`.
+    let mut template = <Molecule as FromTemplate>::Template::default();
+    template.0 = "assets/molecules/popc.pdb".into();
+    let (mut entity, mut references) = (app.world_mut().spawn_empty(), default());
+    let mut context = TemplateContext::new(&mut entity, &mut references);
+    let from_path: Molecule = template.build_template(&mut context).unwrap();
+    let path = from_path.0.path().unwrap().to_string();
+    assert_eq!(path, "assets/molecules/popc.pdb");
 
     // By `AsAssetId`: entities whose template was modified.
     #[derive(Resource, Default)]

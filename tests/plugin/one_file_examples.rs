@@ -19,15 +19,17 @@ use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::settings::{RenderCreation, WgpuSettings};
 use bevy::time::TimeUpdateStrategy;
 use bevy::winit::WinitPlugin;
+use bevy_rapier_molecules::molecule::ModelChoice;
 use bevy_rapier_molecules::plugin::{
-    MoleculeBackend, MoleculeBackendFailed, MoleculeLoadFailed, MoleculeStateError, StickJoint,
+    MoleculeBackend, MoleculeBackendFailed, MoleculeLoadFailed, MoleculeStateError,
+    PreparedMolecule, StickJoint,
 };
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::offscreen::{Offscreen, OffscreenPlugin, offscreen_plugins};
 
 use super::log;
 use super::render::render_app::finish_plugins;
-use super::test_app::{FRAME, run};
+use super::test_app::{FRAME, run, wait_for};
 use crate::common::gpu_device::device;
 
 #[path = "../../examples/brownian_motion.rs"]
@@ -44,6 +46,8 @@ mod fixed_schedule;
 mod gpu_backend;
 #[path = "../../examples/headless_server.rs"]
 mod headless_server;
+#[path = "../../examples/load_settings.rs"]
+mod load_settings;
 #[path = "../../examples/meetings.rs"]
 mod meetings;
 #[path = "../../examples/ray_cast.rs"]
@@ -354,6 +358,34 @@ fn meetings_logs_meetings_and_space_breaks_the_bonds() {
     press(&mut app, KeyCode::Space);
     app.update();
     assert_eq!(bonds(&mut app), 0);
+}
+
+#[test]
+fn load_settings_loads_parts_of_files() {
+    let mut app = run_example("load_settings", load_settings::example);
+    // The scene may take longer to load than its file.
+    wait_for(&mut app, |world| {
+        let mut molecules = world.query::<&PreparedMolecule>();
+        molecules.iter(world).count() == 3 + 49
+    });
+    let chain = LoadOptions {
+        chains: Some(vec!["A".to_string()]),
+        ..default()
+    };
+    let model = LoadOptions {
+        model: ModelChoice::Number(2),
+        ..default()
+    };
+    for (name, label, options, count) in [
+        ("1ubq.cif", "", default(), 1),
+        ("multi.pdb", "", model, 1),
+        ("1gzx.pdb", "#ChainA", chain, 1),
+        ("4udv.pdb", "#Assembly1/Part1", default(), 49),
+    ] {
+        let template = load(assets().join("molecules").join(name), &options).unwrap();
+        let line = format!("{name}{label}: {} atoms", template.atom_count());
+        assert_eq!(log::count(&["load_settings", &line]), count, "{line}");
+    }
 }
 
 #[test]

@@ -179,17 +179,17 @@ fn a_loaded_scene_moves_like_the_saved_one() {
 
     let start = state(&mut first);
     assert_eq!(start.len(), 4);
+    let mut collided = false;
     for frame in 0..60 {
         assert_eq!(state(&mut first), state(&mut second), "frame {frame}");
         run(&mut first, 1);
         run(&mut second, 1);
+        let world = first.world_mut();
+        collided |= world.query::<&Colliding>().iter(world).any(Colliding::any);
     }
+    assert_eq!(state(&mut first), state(&mut second));
     assert_ne!(state(&mut first), start);
-    let touching = members(&mut first)
-        .into_iter()
-        .filter_map(|entity| first.world().get::<Colliding>(entity))
-        .filter(|colliding| colliding.any());
-    assert!(touching.count() > 0, "nothing collides");
+    assert!(collided);
 }
 
 #[test]
