@@ -11,7 +11,6 @@
 //! 3. The first impact of two members becomes a contact, and others that a straight motion
 //!    describes well, as many as between other members and well spread. They let the spheres
 //!    approach until they touch, but not further, and are solved with all others.
-//!
 //! 4. After the response, the same is done with the new velocities: a member that bounces off one
 //!    molecule may hit another. Impulses along the normals then limit the approach.
 //!
