@@ -42,11 +42,20 @@ fn log_contacts(
     mut started: MessageReader<MoleculeContactStarted>,
     mut stopped: MessageReader<MoleculeContactStopped>,
 ) {
-    for contact in started.read() {
-        info!("{} touches {}", contact.molecule, contact.other);
+    for MoleculeContactStarted {
+        molecule,
+        other,
+        contact,
+    } in started.read()
+    {
+        let (point, depth) = (contact.point, contact.depth);
+        info!("{molecule} touches {other} at {point:.2} nm, {depth:.3} nm deep");
     }
-    for contact in stopped.read() {
-        info!("{} leaves {}", contact.molecule, contact.other);
+    for MoleculeContactStopped {
+        molecule, other, ..
+    } in stopped.read()
+    {
+        info!("{molecule} leaves {other}");
     }
 }
 

@@ -64,10 +64,7 @@ fn spawn_scene(mut commands: Commands, assets: Res<AssetServer>) {
         let center = Vec3::new(16.0 * kind as f32 - 8.0, 6.0 * row as f32 - 6.0, 0.0);
         commands.spawn((
             Molecule(assets.load(file)),
-            MoleculeMaterial {
-                restitution: 0.9,
-                ..default()
-            },
+            Restitution::coefficient(0.9),
             outcome,
             // No force acts on them, since gravity is off.
             AccelerationBound(0.0),

@@ -8,10 +8,9 @@
 //!    Pairs that approach each other by less than the radius of an atom are left to detection.
 //! 2. The [impacts](visit_impacts) of their spheres within the substep are computed, for the motion
 //!    that they would make without contacts.
-//! 3. The first impact of two members and those right after it become contacts, as many as between
-//!    other members and well spread. They let the spheres approach until they touch, but not
-//!    further, and are solved with all others.
-//!
+//! 3. The first impact of two members becomes a contact, and others that a straight motion
+//!    describes well, as many as between other members and well spread. They let the spheres
+//!    approach until they touch, but not further, and are solved with all others.
 //! 4. After the response, the same is done with the new velocities: a member that bounces off one
 //!    molecule may hit another. Impulses along the normals then limit the approach.
 //!
@@ -37,10 +36,18 @@ use crate::search::{Impact, MovingMolecule, Pair, PairBuffer, RigidSpheres, visi
 const KEY: u64 = 1 << 63;
 
 /// Maximum number of times that the motion after the response is tested again.
-const MAX_ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 8;
 
 /// Iterations over the contacts that limit it.
 const ITERATIONS: usize = 8;
+
+/// Error of the way to an impact, relative to it, beyond which a straight motion does not describe
+/// it: the members rotate too far.
+const MAX_ERROR: f32 = 0.1;
+
+/// Coefficient of restitution with which a contact keeps the speed at which its gap closes; with
+/// zero it would stop the spheres at once.
+const KEEP_APPROACH: f32 = -1.0;
 
 /// Two members of which one is fast, and their first impact within a substep: `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -318,20 +325,17 @@ impl<'a> Substep<'a> {
                 motion: self.motion(body),
             }
         });
-        // As deep as the detection may find overlaps.
-        let window = self.max_detected_approach(owners) / self.max_approach(owners);
         let mut impacts: Vec<Impact> = Vec::new();
         visit_impacts(&a, &b, self.touch_gap, |impact| {
             // Those that touch at the start are detected.
-            if impact.fraction <= 0.0 {
-                return 1.0;
+            if impact.fraction > 0.0 {
+                impacts.push(impact);
             }
-            impacts.push(impact);
-            impact.fraction + f64::from(window)
+            1.0
         });
         let earliest = impacts.iter();
         let first = *earliest.min_by(|one, other| one.fraction.total_cmp(&other.fraction))?;
-        impacts.retain(|impact| impact.fraction <= first.fraction + f64::from(window));
+        impacts.retain(|impact| *impact == first || self.is_straight(owners, impact));
         impacts.sort_unstable_by_key(|impact| (impact.a, impact.b));
         let pair = |impact: &Impact| Pair {
             a: impact.a,
@@ -357,17 +361,28 @@ impl<'a> Substep<'a> {
         CrowdImpact { a, b, impact }
     }
 
-    /// The contact that holds at an impact; none if the members do not push each other.
-    fn contact(&self, meeting: &Meeting, impact: &Impact, key: u64) -> Option<BoundContact> {
-        let owners = meeting.owners;
-        if self.members.response(owners[0], owners[1]) != PairResponse::Push {
-            return None;
-        }
-        let material = self.members.material_between(owners[0], owners[1]);
+    /// Whether two spheres approach an impact in about a straight line.
+    fn is_straight(&self, owners: [OwnerIndex; 2], impact: &Impact) -> bool {
+        let [a, b] = [(owners[0], impact.a), (owners[1], impact.b)].map(|(owner, sphere)| {
+            let (spheres, index) = (self.spheres(owner), sphere as usize);
+            let pose = &self.body(owner).pose;
+            (
+                pose.transform_point(spheres.centers()[index]),
+                spheres.radii()[index],
+            )
+        });
+        let gap = (b.0 - a.0).dot(impact.normal) - a.1 - b.1 - self.touch_gap;
+        let (_, straight) = self.way_to(owners, impact);
+        (gap - straight).abs() <= MAX_ERROR * straight
+    }
+
+    /// The point at the start of the substep that moves to the point of impact, nm, and how far two
+    /// members approach each other there until then, nm.
+    fn way_to(&self, owners: [OwnerIndex; 2], impact: &Impact) -> (Vec3, f32) {
         let bodies = owners.map(|owner| self.body(owner));
         let time = impact.fraction as f32 * self.dt;
-        // The point at the start that moves to the point of impact: with the body that gives way.
         let velocities = bodies.map(|body| predicted_velocity(body, self.dt));
+        // It moves with the body that gives way.
         let [one, other] = bodies.map(|body| body.inverse_mass.element_sum());
         let share = if one + other > 0.0 {
             one / (one + other)
@@ -379,7 +394,17 @@ impl<'a> Substep<'a> {
             let lever = point - bodies[k].center;
             velocities[k] + bodies[k].angular_velocity.cross(lever)
         });
-        let approach = (on_a - on_b).dot(impact.normal);
+        (point, (on_a - on_b).dot(impact.normal) * time)
+    }
+
+    /// The contact that holds at an impact; none if the members do not push each other.
+    fn contact(&self, meeting: &Meeting, impact: &Impact, key: u64) -> Option<BoundContact> {
+        let owners = meeting.owners;
+        if self.members.response(owners[0], owners[1]) != PairResponse::Push {
+            return None;
+        }
+        let material = self.members.material_between(owners[0], owners[1]);
+        let (point, approach) = self.way_to(owners, impact);
         let [a, b] = owners.map(|owner| ContactSide::Member(self.members.member(owner)));
         Some(BoundContact {
             contact: ExternalContact {
@@ -388,10 +413,13 @@ impl<'a> Substep<'a> {
                 key,
                 normal: impact.normal,
                 point,
-                // What is left at the impact is zero.
-                gap: (approach * time).max(0.0),
+                gap: approach.max(0.0),
                 friction: material.friction,
-                restitution: material.restitution,
+                restitution: if material.restitution > 0.0 {
+                    material.restitution
+                } else {
+                    KEEP_APPROACH
+                },
             },
             bodies: owners.map(OwnerIndex::body),
         })
@@ -432,7 +460,14 @@ fn stop_approach(
     let accumulated = (contact.normal_impulse - speed / (normal_a + normal_b)).max(0.0);
     let change = contact.normal * (accumulated - contact.normal_impulse);
     contact.normal_impulse = accumulated;
-    for (body, linear, lever) in [(a, -change, contact.lever_a), (b, change, contact.lever_b)] {
+    for (body, linear, lever, mobility) in [
+        (a, -change, contact.lever_a, normal_a),
+        (b, change, contact.lever_b, normal_b),
+    ] {
+        // Immovable in this contact.
+        if mobility == 0.0 {
+            continue;
+        }
         let impulse = Impulse {
             linear,
             angular: lever.cross(linear),

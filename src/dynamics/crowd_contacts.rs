@@ -635,8 +635,8 @@ impl CrowdContacts {
         self.detection.touches()
     }
 
-    /// Members with [`ccd`](MovingBody::ccd) that met others within the last substep and were not
-    /// close to them before, sorted. Computed by [`respond`](Self::respond).
+    /// Pairs with a fast member with [`ccd`](MovingBody::ccd) whose spheres would have met within the
+    /// last substep and did not touch at its start, sorted. Computed by [`respond`](Self::respond).
     #[must_use]
     pub fn impacts_of_fast_members(&self) -> &[CrowdImpact] {
         self.continuous.impacts()
