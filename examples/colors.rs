@@ -12,7 +12,7 @@ fn main() {
     App::new().add_plugins((DefaultPlugins, example)).run();
 }
 
-/// Everything except Bevy's own plugins.
+/// Physics, molecules and the systems of this example.
 pub fn example(app: &mut App) {
     app.add_plugins(RapierPhysicsPlugin::<NoUserData>::default())
         .add_plugins(MoleculePlugins::default())

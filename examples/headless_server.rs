@@ -24,6 +24,7 @@ fn main() {
         .run();
 }
 
+/// Physics, molecules and the systems of this example.
 pub fn example(app: &mut App) {
     app.add_plugins((
         RapierPhysicsPlugin::<NoUserData>::default(),
