@@ -100,7 +100,7 @@
 //! Molecules obey Rapier's components as ordinary colliders do. In contacts with ordinary colliders,
 //! Rapier applies all of them. The table is about contacts between molecules: in
 //! [`ContactModel::Crowd`], in [`ContactModel::Solver`], and for [`CrowdOnly`] molecules. The tests
-//! in `tests/plugin/rapier_components.rs` check each row in all three.
+//! in `tests/plugin` check each row in all three.
 //!
 //! | component | Crowd | Solver | `CrowdOnly` | test |
 //! |---|---|---|---|---|
@@ -120,7 +120,7 @@
 //! | `Dominance` | yes | yes | yes | `a_dominating_molecule_goes_on_as_if_alone` |
 //! | `LockedAxes` | yes | yes | yes | `locked_axes_keep_a_molecule_in_place`, `gravity_does_not_act_along_locked_axes` |
 //! | `GravityScale` | yes | yes | yes | `gravity_scales_apply` |
-//! | `Ccd` | yes | yes | yes | `fast_molecules_with_ccd_do_not_tunnel` |
+//! | `Ccd` | yes | yes | yes | `a_fast_molecule_with_ccd_does_not_pass_a_thin_one` |
 //! | `RigidBody`: kinematic | yes | yes | yes | `kinematic_molecules_push_others` |
 //! | `ImpulseJoint`, `MultibodyJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled` |
 //! | `ExternalForce`, `ExternalImpulse`, `Damping` | yes | yes | yes | `forces_impulses_and_damping_act_on_molecules` |

@@ -985,3 +985,25 @@ fn mass_properties_of_the_app_are_kept() {
         check(1);
     }
 }
+
+/// Each row of the table in the docs names tests that exist.
+#[test]
+fn the_table_of_components_names_existing_tests() {
+    let docs = include_str!("../../src/plugin/mod.rs");
+    let tests = [include_str!("rapier_components.rs"), include_str!("ccd.rs")];
+    let rows: Vec<&str> = docs
+        .lines()
+        .skip_while(|line| !line.contains("| component | Crowd | Solver |"))
+        .skip(2)
+        .take_while(|line| line.starts_with("//! |"))
+        .collect();
+    assert!(rows.len() > 15, "{}", rows.len());
+    for row in rows {
+        let names = row.trim_end_matches(" |").rsplit('|').next().unwrap();
+        for name in names.split(',') {
+            let function = format!("fn {}()", name.trim().trim_matches('`'));
+            let exists = tests.iter().any(|test| test.contains(&function));
+            assert!(exists, "{function} of {row}");
+        }
+    }
+}
