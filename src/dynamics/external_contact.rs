@@ -138,12 +138,6 @@ impl ExternalContacts {
         }));
     }
 
-    /// Removes bodies and contacts.
-    pub fn clear(&mut self) {
-        self.ids.clear();
-        self.contacts.clear();
-    }
-
     /// Ends a substep: the contacts are outdated.
     pub fn end(&mut self) {
         self.contacts.clear();
