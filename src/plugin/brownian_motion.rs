@@ -197,6 +197,11 @@ impl Diffusion {
         Ok(())
     }
 
+    /// Whether molecules diffuse, or should.
+    pub fn is_active(&self) -> bool {
+        !self.members.is_empty()
+    }
+
     /// Clusters of two or more molecules.
     pub fn clusters(&self) -> Vec<Vec<Entity>> {
         let clusters = self.crowd.iter().flat_map(BrownianMolecules::clusters);

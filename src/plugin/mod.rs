@@ -28,6 +28,8 @@
 //!   [`MoleculeContactStarted`], [`MoleculeContactStopped`], [`MoleculeCollision`].
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
+//! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
+//!   vesicle; `Crowd::from_world` is the inverse.
 //! - System parameters: [`TouchingMolecules`] lists touching molecules; [`MoleculeQueries`]
 //!   finds atoms by rays, moving shapes and points.
 //!
@@ -128,6 +130,7 @@ mod acceleration_bound;
 mod assets;
 mod backend;
 mod brownian_motion;
+mod collect_members;
 mod collision_types;
 mod collisions;
 mod compartment;
@@ -150,6 +153,7 @@ mod plugins;
 mod prepared_molecule;
 mod queries;
 mod rapier_body;
+mod spawn_crowd;
 mod state_errors;
 mod substep_loop;
 
@@ -179,6 +183,7 @@ pub use picking::{MoleculePicker, PickedAtom};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+pub use spawn_crowd::{CrowdEntities, CrowdFromWorldError, SpawnCrowd, SpawnCrowdError};
 pub use state_errors::{MoleculeStateError, StateErrorKind};
 pub use substep_loop::MoleculeSubstep;
 
