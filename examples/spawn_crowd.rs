@@ -13,6 +13,7 @@ fn main() {
     App::new().add_plugins((DefaultPlugins, example)).run();
 }
 
+/// Physics, molecules and the systems of this example.
 pub fn example(app: &mut App) {
     app.add_plugins((
         RapierPhysicsPlugin::<NoUserData>::default(),

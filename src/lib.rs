@@ -102,7 +102,7 @@
 //! | [`export`] | PDB and mmCIF files of placed molecules |
 //! | [`proxy`] | a few large spheres that enclose the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
-//! | [`pose`] | position and rotation |
+//! | [`pose`] | position, rotation and motion |
 //! | [`backend`] | choice of CPU or GPU, device errors, fallback |
 //!
 //! # Papers
@@ -182,20 +182,18 @@ pub mod prelude {
     pub use crate::molecule::{LoadOptions, MoleculeTemplate, load};
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::MoleculeGizmos;
-    #[cfg(feature = "draw")]
-    pub use crate::plugin::MoleculePicker;
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
         CrowdOnly, InCompartment, Molecule, MoleculeCollision, MoleculeContactStarted,
-        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeMaterial,
-        MoleculePlugins, MoleculeQueries, MoleculeSystems, SpawnCrowd, StaticMolecule,
-        TouchingMolecules,
+        MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeEventsEnabled,
+        MoleculeMaterial, MoleculePlugins, MoleculeQueries, MoleculeSystems, SpawnCrowd,
+        StaticMolecule, TouchingMolecules,
     };
     pub use crate::pose::Pose;
     pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};
     #[cfg(feature = "draw")]
-    pub use crate::render::{ColorMode, InstancedMolecules, MoleculeStyle};
+    pub use crate::render::{ColorMode, InstancedMolecules, MoleculeStyle, MoleculeTint};
     pub use crate::scenes::{VesicleConfig, VesicleSize, vesicle};
 }
 

@@ -1,9 +1,9 @@
-//! Position and rotation of a rigid molecule.
+//! Position, rotation and motion of a rigid molecule.
 //!
 //! A [`Pose`] is plain data and not validated; functions that use one return an error unless it
 //! [is rigid](Pose::is_rigid).
 
-use glam::{Quat, Vec3};
+use glam::{DQuat, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// Tolerance of the squared length of a rotation quaternion.
@@ -16,7 +16,7 @@ const UNIT_TOLERANCE: f32 = 1.0e-3;
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
-/// use glam::{Quat, Vec3};
+/// use glam::{DQuat, Quat, Vec3};
 ///
 /// let pose = Pose::new(Vec3::X, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2));
 /// let world = pose.transform_point(Vec3::X);
@@ -109,5 +109,80 @@ impl std::ops::Mul for Pose {
 impl Default for Pose {
     fn default() -> Self {
         Self::IDENTITY
+    }
+}
+
+/// A translation along a straight line with a rotation at constant rate about the center of
+/// mass, world frame. Default: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RigidMotion {
+    /// Translation of the center of mass, nm.
+    pub translation: Vec3,
+    /// Rotation vector: axis times angle in radian.
+    pub rotation: Vec3,
+}
+
+impl RigidMotion {
+    /// A pure translation, nm.
+    #[must_use]
+    pub const fn translation(translation: Vec3) -> Self {
+        Self {
+            translation,
+            rotation: Vec3::ZERO,
+        }
+    }
+
+    /// A pure rotation: axis times angle in radian.
+    #[must_use]
+    pub const fn rotation(rotation: Vec3) -> Self {
+        Self {
+            translation: Vec3::ZERO,
+            rotation,
+        }
+    }
+
+    /// The motion from one pose to another, by the shorter rotation.
+    #[must_use]
+    pub fn between(from: &Pose, to: &Pose) -> Self {
+        let mut rotation: DQuat = to.rotation.as_dquat() * from.rotation.as_dquat().inverse();
+        if rotation.w < 0.0 {
+            rotation = -rotation;
+        }
+        Self {
+            translation: to.position - from.position,
+            rotation: rotation.normalize().to_scaled_axis().as_vec3(),
+        }
+    }
+
+    /// The pose after a `fraction` of the motion from `start`.
+    #[must_use]
+    pub fn pose_at(&self, start: &Pose, fraction: f64) -> Pose {
+        let turn = DQuat::from_scaled_axis(self.rotation.as_dvec3() * fraction);
+        let rotation = (turn * start.rotation.as_dquat()).normalize();
+        let offset = self.translation.as_dvec3() * fraction;
+        Pose::new(
+            (start.position.as_dvec3() + offset).as_vec3(),
+            rotation.as_quat(),
+        )
+    }
+
+    /// The motion times a factor.
+    #[must_use]
+    pub fn scaled(&self, factor: f32) -> Self {
+        Self {
+            translation: self.translation * factor,
+            rotation: self.rotation * factor,
+        }
+    }
+
+    /// Upper bound on the displacement of any point within `radius` nm of the center, nm.
+    pub(crate) fn max_displacement(&self, radius: f32) -> f32 {
+        self.translation.length() + self.rotation.length() * radius
+    }
+
+    /// Whether all components are finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        self.translation.is_finite() && self.rotation.is_finite()
     }
 }

@@ -183,7 +183,7 @@ impl Cytoplasm {
 
     fn try_step(&mut self) -> Result<(), MotionError> {
         let (stick, steps) = (self.stick, self.history.len() as u64);
-        self.brownian.step_with(self.step, &mut |pair: Pair| {
+        self.brownian.advance(self.step, &mut |pair: Pair| {
             if random_number(pair, steps) < stick {
                 CollisionOutcome::Stick
             } else {

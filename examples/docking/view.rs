@@ -124,7 +124,11 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
         OverlayCamera,
     ));
     for role in [Role::Receptor, Role::Ligand] {
-        commands.spawn((InstancedMolecules::default(), DrawnRole(role)));
+        commands.spawn((
+            InstancedMolecules::default(),
+            MoleculeTint::default(),
+            DrawnRole(role),
+        ));
     }
     commands.spawn((InstancedMolecules::default(), Marks::default()));
 }
@@ -162,12 +166,12 @@ fn set_look(
 fn update_molecules(
     docked: Res<Docked>,
     settings: Res<ViewSettings>,
-    mut crowds: Query<(&mut InstancedMolecules, &DrawnRole)>,
+    mut crowds: Query<(&mut InstancedMolecules, &mut MoleculeTint, &DrawnRole)>,
 ) {
     if !docked.is_changed() && !settings.is_changed() {
         return;
     }
-    for (mut crowd, &DrawnRole(role)) in &mut crowds {
+    for (mut crowd, mut tint, &DrawnRole(role)) in &mut crowds {
         let session = &docked.0.session;
         let template = session.molecule(role).template();
         let is_current = matches!(&crowd.templates[..], [one] if Arc::ptr_eq(one, template));
@@ -175,7 +179,7 @@ fn update_molecules(
             crowd.templates = vec![Arc::clone(template)];
         }
         let is_transparent = settings.transparent == Some(role);
-        crowd.opacity = if is_transparent {
+        tint.opacity = if is_transparent {
             TRANSPARENT_OPACITY
         } else {
             1.0

@@ -11,7 +11,8 @@ struct CrowdBody {
     state: u32,
     /// Velocity of the center of mass, nm/s.
     velocity: vec3<f32>,
-    padding_1: f32,
+    /// In contacts with a body of lower dominance it is immovable.
+    dominance: i32,
     /// Angular velocity, radian/s.
     angular_velocity: vec3<f32>,
     padding_2: f32,
@@ -38,6 +39,18 @@ struct CrowdImpulse {
     /// Angular impulse, Da·nm²/s.
     angular: vec3<f32>,
     padding: u32,
+}
+
+/// Whether an impulse can move a body.
+fn is_movable(body: CrowdBody) -> bool {
+    return any(body.inverse_mass != vec3(0.0))
+        || any(body.diagonal != vec3(0.0))
+        || any(body.off_diagonal != vec3(0.0));
+}
+
+/// Positive if `a` dominates, negative if `b` does. Immovable bodies have no dominance.
+fn relative_dominance(a: CrowdBody, b: CrowdBody) -> i32 {
+    return select(0, sign(a.dominance - b.dominance), is_movable(a) && is_movable(b));
 }
 
 fn is_asleep(state: u32) -> bool {

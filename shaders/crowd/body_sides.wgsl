@@ -24,10 +24,14 @@ fn list_sides(here: Invocation) {
         return;
     }
     let group = groups[index];
-    // Sides of inactive groups sort behind all bodies.
+    // Sides of inactive groups, and of bodies that dominate the other, sort behind all bodies.
     let has_contacts = group.active_contacts > 0u;
-    side_keys[2u * index] = select(params.bodies, group.a, has_contacts);
-    side_keys[2u * index + 1u] = select(params.bodies, group.b, has_contacts);
+    var dominance = 0;
+    if has_contacts {
+        dominance = contacts[group.start].dominance;
+    }
+    side_keys[2u * index] = select(params.bodies, group.a, has_contacts && dominance <= 0);
+    side_keys[2u * index + 1u] = select(params.bodies, group.b, has_contacts && dominance >= 0);
     sides[2u * index] = 2u * index;
     sides[2u * index + 1u] = 2u * index + 1u;
 }

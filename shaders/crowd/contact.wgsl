@@ -33,7 +33,8 @@ struct CrowdContact {
     mass_scale: f32,
     /// Softness: fraction of the accumulated impulse that is taken back.
     impulse_scale: f32,
-    padding: f32,
+    /// Positive if `a` dominates, negative if `b` does.
+    dominance: i32,
 }
 
 /// The contacts between two bodies. The contacts of all groups are interleaved, so that threads
@@ -49,8 +50,8 @@ struct CrowdGroup {
     contacts: u32,
     /// Number of active contacts.
     active_contacts: u32,
-    /// 1 if the collision filter lets the two touch.
-    may_touch: u32,
+    /// 1 if the two push each other.
+    pushes: u32,
     /// Deepest overlap, nm; negative is a gap.
     penetration: f32,
 }

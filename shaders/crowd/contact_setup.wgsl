@@ -20,6 +20,20 @@ fn mobilities(body: CrowdBody, lever: vec3<f32>, normal: vec3<f32>) -> vec2<f32>
     return vec2(along, max(total - along, 0.0));
 }
 
+/// Mobilities of `a`, then of `b`. A body that dominates the other is immovable.
+fn mobilities_of_both(
+    contact: CrowdContact,
+    a: CrowdBody,
+    b: CrowdBody,
+) -> vec4<f32> {
+    let of_a = mobilities(a, contact.lever_a, contact.normal);
+    let of_b = mobilities(b, contact.lever_b, contact.normal);
+    return vec4(
+        select(of_a, vec2(0.0), contact.dominance > 0),
+        select(of_b, vec2(0.0), contact.dominance < 0),
+    );
+}
+
 /// Activates a contact unless both sides are immovable. Mass splitting sets the real masses
 /// later.
 fn activate(contact: ptr<function, CrowdContact>) {
@@ -38,10 +52,8 @@ fn set_up(
     let normal = (*contact).normal;
     let lever_a = (*contact).lever_a;
     let lever_b = (*contact).lever_b;
-    (*contact).mobility = vec4(
-        mobilities(a, lever_a, normal),
-        mobilities(b, lever_b, normal),
-    );
+    (*contact).dominance = relative_dominance(a, b);
+    (*contact).mobility = mobilities_of_both(*contact, a, b);
     let velocity = velocity_at(b.velocity, b.angular_velocity, lever_b)
         - velocity_at(a.velocity, a.angular_velocity, lever_a);
     let approach = dot(velocity, normal);

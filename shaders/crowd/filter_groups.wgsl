@@ -1,4 +1,4 @@
-// Applies the collision filter to the groups of the search: one thread per group.
+// Applies the collision filters to the groups of the search: one thread per group.
 
 @group(0) @binding(1) var<storage, read> found: array<PairGroup>;
 @group(0) @binding(2) var<storage, read> surfaces: array<CrowdSurface>;
@@ -32,9 +32,14 @@ fn filter_groups(here: Invocation) {
     let pairs = found[index];
     let one = surfaces[pairs.a];
     let other = surfaces[pairs.b];
-    let may_touch = (one.memberships & other.filter_mask) != 0u
+    let touches_other = (one.memberships & other.filter_mask) != 0u
         && (other.memberships & one.filter_mask) != 0u
+        && ((one.meets & other.body_type) | (other.meets & one.body_type)) != 0u
         && !is_ignored(pairs.a, pairs.b);
+    let pushes = touches_other
+        && (one.sensor | other.sensor) == 0u
+        && (one.solver_memberships & other.solver_filter_mask) != 0u
+        && (other.solver_memberships & one.solver_filter_mask) != 0u;
     groups[index] = CrowdGroup(
         pairs.a,
         pairs.b,
@@ -42,9 +47,10 @@ fn filter_groups(here: Invocation) {
         params.member_groups,
         pairs.kept,
         0u,
-        select(0u, 1u, may_touch),
+        select(0u, 1u, pushes),
         pairs.max_penetration,
     );
-    let overlaps = select(FILTERED, pairs.overlaps, may_touch);
+    let reported = select(pairs.overlaps | REPORT_ONLY, pairs.overlaps, pushes);
+    let overlaps = select(IGNORED, reported, touches_other);
     touches[index] = CrowdTouch(pairs.a, pairs.b, overlaps, pairs.max_penetration);
 }

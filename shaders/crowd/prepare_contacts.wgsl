@@ -10,16 +10,34 @@
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
 @group(0) @binding(8) var<storage, read> previous_contacts: array<CrowdContact>;
 
-/// The surface between two owners: means, and the lower frequency.
+/// Combines the coefficients of two owners: see `CombineRule`.
+fn combine(rule: u32, one: f32, other: f32) -> f32 {
+    switch rule {
+        case 1u: {
+            return min(one, other);
+        }
+        case 2u: {
+            return one * other;
+        }
+        case 3u: {
+            return max(one, other);
+        }
+        default: {
+            return 0.5 * (one + other);
+        }
+    }
+}
+
+/// The material between two owners: see `ContactMaterial::combine`.
 fn combined(one: CrowdSurface, other: CrowdSurface) -> CrowdSurface {
-    return CrowdSurface(
-        0.5 * (one.restitution + other.restitution),
-        0.5 * (one.friction + other.friction),
-        min(one.frequency_hz, other.frequency_hz),
-        0.5 * (one.damping_ratio + other.damping_ratio),
-        0u,
-        0u,
-    );
+    var surface: CrowdSurface;
+    let restitution_rule = max(one.restitution_rule, other.restitution_rule);
+    surface.restitution = combine(restitution_rule, one.restitution, other.restitution);
+    let friction_rule = max(one.friction_rule, other.friction_rule);
+    surface.friction = combine(friction_rule, one.friction, other.friction);
+    surface.frequency_hz = min(one.frequency_hz, other.frequency_hz);
+    surface.damping_ratio = 0.5 * (one.damping_ratio + other.damping_ratio);
+    return surface;
 }
 
 /// The contact spring over one substep, integrated implicitly: see `Softness`.
@@ -100,7 +118,7 @@ fn prepare_contacts(here: Invocation) {
         return;
     }
     let group = groups[index];
-    if group.may_touch == 0u {
+    if group.pushes == 0u {
         groups[index].contacts = 0u;
         return;
     }

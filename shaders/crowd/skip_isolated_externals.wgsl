@@ -7,21 +7,16 @@
 /// write in any order, but all write the same value.
 @group(0) @binding(4) var<storage, read_write> crowded: array<atomic<u32>>;
 
-/// Whether an impulse can move a body.
-fn is_movable(body: u32) -> bool {
-    return any(bodies[body].inverse_mass != vec3(0.0))
-        || any(bodies[body].diagonal != vec3(0.0))
-        || any(bodies[body].off_diagonal != vec3(0.0));
-}
-
 fn mark(body: u32) {
-    if is_movable(body) {
+    if is_movable(bodies[body]) {
         atomicStore(&crowded[body], 1u);
     }
 }
 
+/// Whether a group has contacts in the crowd, or is between two members.
 fn is_crowded(group: CrowdGroup) -> bool {
-    return atomicLoad(&crowded[group.a]) != 0u || atomicLoad(&crowded[group.b]) != 0u;
+    let between_members = group.a < params.owners && group.b < params.owners;
+    return between_members || atomicLoad(&crowded[group.a]) != 0u || atomicLoad(&crowded[group.b]) != 0u;
 }
 
 /// Marks members that touch each other.

@@ -16,10 +16,10 @@ struct SolverBody {
     off_diagonal: vec3<f32>,
 }
 
-/// One of the equal shares of a body; sleeping bodies are immovable.
-fn share_of(index: u32) -> SolverBody {
+/// One of the equal shares of a body; sleeping and dominating bodies are immovable.
+fn share_of(index: u32, dominates: bool) -> SolverBody {
     let body = bodies[index];
-    let shares = select(shares_of(index), 0.0, is_asleep(body.state));
+    let shares = select(shares_of(index), 0.0, dominates || is_asleep(body.state));
     return SolverBody(
         body.velocity,
         body.angular_velocity,
@@ -77,8 +77,9 @@ fn solve_groups(here: Invocation) {
     if group.active_contacts == 0u {
         return;
     }
-    var a = share_of(group.a);
-    var b = share_of(group.b);
+    let dominance = contacts[group.start].dominance;
+    var a = share_of(group.a, dominance > 0);
+    var b = share_of(group.b, dominance < 0);
     var change: CrowdImpulseChange;
     for (var k = 0u; k < group.contacts; k++) {
         let slot = slot_of(group, k);
@@ -145,11 +146,10 @@ fn follow_bodies(here: Invocation) {
         let drift = centers - (previous_a - previous_b);
         let lever_a = previous_a + 0.5 * drift;
         let lever_b = previous_b - 0.5 * drift;
-        let normal = contacts[slot].normal;
-        let mobility = vec4(mobilities(a, lever_a, normal), mobilities(b, lever_b, normal));
-        let masses = split_masses_of(mobility, shares_of(group.a), shares_of(group.b));
         contacts[slot].lever_a = lever_a;
         contacts[slot].lever_b = lever_b;
+        let mobility = mobilities_of_both(contacts[slot], a, b);
+        let masses = split_masses_of(mobility, shares_of(group.a), shares_of(group.b));
         contacts[slot].mobility = mobility;
         contacts[slot].normal_mass = masses.x;
         contacts[slot].friction_mass = masses.y;

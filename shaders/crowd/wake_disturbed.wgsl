@@ -29,7 +29,7 @@ fn is_hit(pair: vec2<u32>, group: CrowdGroup) -> bool {
 
 /// Whether one of two bodies sleeps and should not.
 fn is_disturbed(index: u32, group: CrowdGroup) -> bool {
-    if group.may_touch == 0u {
+    if group.pushes == 0u {
         return false;
     }
     if !(is_asleep(bodies[group.a].state) || is_asleep(bodies[group.b].state)) {

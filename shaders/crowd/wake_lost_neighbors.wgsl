@@ -9,7 +9,7 @@
 @compute @workgroup_size(GROUP_THREADS)
 fn mark_persistent(here: Invocation) {
     let index = thread_number(here.group, here.groups, here.thread);
-    if index >= params.member_groups || groups[index].may_touch == 0u {
+    if index >= params.member_groups || groups[index].pushes == 0u {
         return;
     }
     let previous = previous_group(groups[index].a, groups[index].b);
@@ -25,7 +25,7 @@ fn wake_lost_neighbors(here: Invocation) {
         return;
     }
     let previous = previous_groups[index];
-    if previous.may_touch != 0u && persistent[index] == 0u {
+    if previous.pushes != 0u && persistent[index] == 0u {
         atomicStore(&woken[previous.a], 1u);
         atomicStore(&woken[previous.b], 1u);
     }

@@ -2,6 +2,7 @@
 
 #import bevy_pbr::mesh_view_bindings as bindings
 #import bevy_pbr::mesh_view_bindings::view
+#import bevy_rapier_molecules::draw::color::unpack_color
 #import bevy_rapier_molecules::draw::light::{Surface, lit}
 #import bevy_rapier_molecules::draw::types::{SphereVertex, style}
 #import bevy_render::view as view_frame
@@ -18,15 +19,21 @@ struct Fragment {
     @builtin(frag_depth) depth: f32,
 }
 
+/// Part of a highlight in the middle of an atom; it is 1 at the rim.
+const HIGHLIGHT_MIDDLE: f32 = 0.25;
+
 /// Dither threshold of a pixel, from 0 to 1: interleaved gradient noise, which is evenly
-/// distributed in any small square.
-fn dither_threshold(pixel: vec2<f32>) -> f32 {
-    return fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
+/// distributed in any small square. Patterns are shifted, transposed and mirrored.
+fn dither_threshold(pixel: vec2<f32>, pattern: u32) -> f32 {
+    var place = floor(pixel) + f32(pattern >> 2u);
+    place = select(place, place.yx, (pattern & 1u) != 0u);
+    place.x = select(place.x, -place.x, (pattern & 2u) != 0u);
+    return fract(52.9829189 * fract(dot(place, vec2(0.06711056, 0.00583715))));
 }
 
 @fragment
 fn fragment(in: SphereVertex) -> Fragment {
-    if in.opacity < 1.0 && dither_threshold(in.position.xy) >= in.opacity {
+    if in.opacity < 1.0 && dither_threshold(in.position.xy, in.dither_pattern) >= in.opacity {
         discard;
     }
     let center = in.sphere.xyz;
@@ -72,6 +79,8 @@ fn fragment(in: SphereVertex) -> Fragment {
 
     let fog = saturate((-position.z - style.fog_start) * style.fog_per_nm) * style.fog_strength;
     color = mix(color, style.fog_color, fog);
+    let highlight = unpack_color(in.highlight);
+    color = mix(color, highlight.rgb, highlight.a * mix(HIGHLIGHT_MIDDLE, 1.0, rim * rim));
     out.color = vec4(color, 1.0);
 
 #ifdef DISTANCE_FOG

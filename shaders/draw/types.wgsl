@@ -22,6 +22,13 @@ struct Instance {
     group: u32,
     /// Its deepest overlap, nm.
     penetration: f32,
+    /// Color painted over it: alpha and the square roots of linear red, green and blue, 8-bit unorm
+    /// each.
+    tint: u32,
+    /// Color of its highlight, packed like `tint`.
+    highlight: u32,
+    /// Fraction of the pixels that are drawn, from 0 to 1.
+    opacity: f32,
 }
 
 /// A sphere of a template.
@@ -56,6 +63,12 @@ struct Batch {
     sphere_count: u32,
     /// Fraction of the pixels that are drawn, from 0 to 1.
     opacity: f32,
+    /// Color painted over all molecules, packed like that of an instance.
+    tint: u32,
+    /// Color of the highlight of molecules without their own, packed like `tint`.
+    highlight: u32,
+    /// Padding.
+    spare: vec2<u32>,
 }
 
 /// Style of molecules in this view.
@@ -80,10 +93,18 @@ struct Style {
     fog_color: vec3<f32>,
     /// Fraction of fog at the far end, from 0 to 1.
     fog_strength: f32,
+    /// Index of the first color of the mode in the palette.
+    first_color: u32,
+    /// Number of colors of the mode.
+    color_count: u32,
+    /// Index of the first color of colliding molecules in the palette.
+    first_colliding: u32,
+    /// Number of colors of colliding molecules.
+    colliding_count: u32,
 }
 
 @group(2) @binding(0) var<uniform> style: Style;
-@group(2) @binding(1) var<uniform> palette: array<vec4<f32>, #{PALETTE_COLORS}>;
+@group(2) @binding(1) var<storage, read> palette: array<vec4<f32>>;
 @group(2) @binding(2) var<storage, read> spheres: array<Sphere>;
 @group(2) @binding(3) var<storage, read> poses: array<Pose>;
 @group(2) @binding(4) var<storage, read> instances: array<Instance>;
@@ -108,4 +129,8 @@ struct SphereVertex {
     @location(3) @interpolate(flat) occlusion: vec4<f32>,
     /// Fraction of the pixels that are drawn, from 0 to 1.
     @location(4) @interpolate(flat) opacity: f32,
+    /// Number of the dither pattern.
+    @location(5) @interpolate(flat) dither_pattern: u32,
+    /// Color of the highlight, packed like that of an instance.
+    @location(6) @interpolate(flat) highlight: u32,
 }

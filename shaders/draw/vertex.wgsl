@@ -3,7 +3,7 @@
 // The instance index is the batch; the vertex index encodes molecule, sphere and corner.
 
 #import bevy_pbr::mesh_view_bindings::view
-#import bevy_rapier_molecules::draw::color::color_of
+#import bevy_rapier_molecules::draw::color::{color_of, hash, tinted}
 #import bevy_rapier_molecules::draw::types::{
     SphereVertex, batches, instances, poses, spheres, style, visible,
 }
@@ -63,8 +63,13 @@ fn vertex(
     out.position.z = min(out.position.z, out.position.w);
     out.from_center = from_center;
     out.sphere = vec4(center, radius);
-    out.color = color_of(sphere, instances[molecule]);
-    out.opacity = batch.opacity;
+    let instance = instances[molecule];
+    out.color = tinted(tinted(color_of(sphere, instance), batch.tint), instance.tint);
+    out.opacity = batch.opacity * instance.opacity;
+    // Each translucent molecule has its own pattern: others are seen through it.
+    out.dither_pattern = select(0u, hash(instance.number) & 4095u, instance.opacity < 1.0);
+    let has_highlight = (instance.highlight >> 24u) != 0u;
+    out.highlight = select(batch.highlight, instance.highlight, has_highlight);
     let occlusion = unpack4x8snorm(sphere.occlusion);
     let world_occlusion = rotate(batch.rotation, rotate(pose.rotation, occlusion.xyz));
     out.occlusion = vec4((view.view_from_world * vec4(world_occlusion, 0.0)).xyz, occlusion.w);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use rand::Rng;
-use rapier3d::parry::shape::{SharedShape, TypedShape};
+use rapier3d::parry::shape::{ShapeType, SharedShape, TypedShape};
 
 use super::closed_mesh::ClosedMesh;
 use super::cuboid::Cuboid;
@@ -135,6 +135,10 @@ fn core_and_rounding(shape: &SharedShape) -> Result<(Arc<dyn Solid>, f32), Compa
         Ok((core, radius))
     };
     let mesh = |(vertices, triangles): (Vec<_>, Vec<_>)| ClosedMesh::new(&vertices, &triangles);
+    // A molecule has a typed shape for debug renderers, which is not its surface.
+    if shape.shape_type() == ShapeType::Custom {
+        return not_solid("custom shape");
+    }
     Ok(match shape.as_typed_shape() {
         TypedShape::Ball(ball) => return capsule([Vec3::ZERO; 2], ball.radius),
         TypedShape::Capsule(shape) => {

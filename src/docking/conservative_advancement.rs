@@ -14,6 +14,7 @@ use glam::{DQuat, DVec3, Vec3};
 use super::rigid_motion::RelativeMotion;
 use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
 use crate::pose::Pose;
+use crate::search::min_closing_time;
 
 /// Default gap at which atoms count as touching, nm.
 pub const CONTACT_TOLERANCE_NM: f32 = 1.0e-4;
@@ -196,26 +197,6 @@ fn rotate(rotation: DVec3, vector: DVec3) -> DVec3 {
     }
 }
 
-/// The first time at which a gap with this rate of change and a second derivative of at least
-/// `-max_acceleration` can be zero.
-fn min_closing_time(gap: f64, rate: f64, max_acceleration: f64) -> f64 {
-    let gap = gap.max(0.0);
-    if max_acceleration <= 0.0 {
-        return if rate < 0.0 {
-            gap / -rate
-        } else {
-            f64::INFINITY
-        };
-    }
-    let root = (rate * rate + 2.0 * max_acceleration * gap).sqrt();
-    if rate > 0.0 {
-        (rate + root) / max_acceleration
-    } else {
-        // Equivalent form without cancellation.
-        2.0 * gap / (root - rate)
-    }
-}
-
 /// What an atom meets on its path.
 enum Obstacle {
     /// An atom that it touches and approaches, after this fraction of the motion.
@@ -353,18 +334,6 @@ mod tests {
                 (distances[0] - distances[1]).abs() < 1.0e-12,
                 "{distances:?}"
             );
-        }
-    }
-
-    #[test]
-    fn gap_closes_at_the_root_of_the_parabola() {
-        assert_eq!(min_closing_time(2.0, -4.0, 0.0), 0.5);
-        assert_eq!(min_closing_time(2.0, 1.0, 0.0), f64::INFINITY);
-        assert_eq!(min_closing_time(-1.0, -1.0, 0.0), 0.0);
-        for (gap, rate, bend) in [(2.0, -4.0, 3.0), (0.1, 5.0, 0.2), (1.0e-9, 0.0, 7.0)] {
-            let time = min_closing_time(gap, rate, bend);
-            let left: f64 = gap + rate * time - 0.5 * bend * time * time;
-            assert!(time > 0.0 && left.abs() < 1.0e-9, "{left}");
         }
     }
 }

@@ -54,5 +54,6 @@ pub use conservative_advancement::{CONTACT_TOLERANCE_NM, SweepReport};
 pub use docking_pair::{DockingError, DockingPair, MoveReport, ResponseMode};
 pub use molecule::DockingMolecule;
 pub use overlap::{AtomPair, is_free, overlapping_atoms};
-pub use rigid_motion::RigidMotion;
 pub use session::{InputReport, Role, Session, SessionConfig, SessionError, SessionInput};
+
+pub use crate::pose::RigidMotion;

@@ -3,7 +3,7 @@
 use glam::{Mat3A, Vec3, Vec3A};
 
 use super::members::Sphere;
-use super::{BodyIndex, ContactSolverConfig, MovingBody, Softness};
+use super::{BodyIndex, ContactSolverConfig, Dominance, MovingBody, Softness};
 use crate::search::Pair;
 
 /// Overlap, as a fraction of the smaller radius, beyond which the normal between the spheres
@@ -48,6 +48,8 @@ pub struct ContactConstraint {
     pub(crate) mobility: [f32; 4],
     pub(crate) softness: Softness,
     pub(crate) friction: f32,
+    /// Which of the bodies dominates.
+    pub(crate) dominance: Dominance,
     /// Separation speed that restitution demands, nm/s.
     pub(crate) restitution_speed: f32,
 }
@@ -77,6 +79,7 @@ impl ContactConstraint {
         mobility: [0.0; 4],
         softness: Softness::RIGID,
         friction: 0.0,
+        dominance: Dominance::Neither,
         restitution_speed: 0.0,
     };
 
@@ -198,6 +201,7 @@ impl ContactConstraint {
         if spheres[0] > spheres[1] {
             std::mem::swap(&mut self.a, &mut self.b);
             std::mem::swap(&mut self.lever_a, &mut self.lever_b);
+            self.dominance = self.dominance.reversed();
             self.mobility.rotate_left(2);
             self.normal = -self.normal;
             self.friction_impulse = -self.friction_impulse;
@@ -228,8 +232,8 @@ impl ContactConstraint {
 /// three orthogonal directions add up to tr M⁻¹ + r² tr I⁻¹ − r·I⁻¹r.
 fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f32; 4] {
     let normal = Vec3A::from(contact.normal);
-    let of = |body: &MovingBody, lever: Vec3| {
-        if body.asleep {
+    let of = |body: &MovingBody, lever: Vec3, dominates: bool| {
+        if body.asleep || dominates {
             return [0.0, 0.0];
         }
         let lever = Vec3A::from(lever);
@@ -242,7 +246,8 @@ fn mobilities(contact: &ContactConstraint, a: &MovingBody, b: &MovingBody) -> [f
         let total = inverse_mass.element_sum() + angular;
         [along, (total - along).max(0.0)]
     };
-    let [normal_a, tangent_a] = of(a, contact.lever_a);
-    let [normal_b, tangent_b] = of(b, contact.lever_b);
+    let [dominates_a, dominates_b] = contact.dominance.sides();
+    let [normal_a, tangent_a] = of(a, contact.lever_a, dominates_a);
+    let [normal_b, tangent_b] = of(b, contact.lever_b, dominates_b);
     [normal_a, tangent_a, normal_b, tangent_b]
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::jacobi::LaneIndex;
-use super::{BodyIndex, ContactConstraint};
+use super::{BodyIndex, ContactConstraint, Dominance};
 
 /// Largest number of groups and items of a task: some 20 µs of work, since handing a task to another
 /// thread takes several.
@@ -21,6 +21,10 @@ pub(super) struct ContactGroup {
     pub external: bool,
     /// Number of active contacts.
     pub active: u32,
+    /// Which of the bodies dominates.
+    pub dominance: Dominance,
+    /// Whether the bodies have pushed each other in the last iterations.
+    pub pushed: bool,
     /// Where the iteration has its active contacts.
     pub lane: LaneIndex,
 }
@@ -53,11 +57,21 @@ impl PreviousContacts {
     }
 
     pub fn between(&self, a: BodyIndex, b: BodyIndex, external: bool) -> &[ContactConstraint] {
-        let key = |group: &ContactGroup| (group.external, group.a, group.b);
-        match self.groups.binary_search_by_key(&(external, a, b), key) {
-            Ok(group) => &self.contacts[self.groups[group].range()],
-            Err(_) => &[],
-        }
+        contacts_between(&self.contacts, &self.groups, (external, a, b))
+    }
+}
+
+/// The contacts of the group with these values of `external`, `a` and `b`, by which the groups are
+/// sorted.
+pub(super) fn contacts_between<'a>(
+    contacts: &'a [ContactConstraint],
+    groups: &[ContactGroup],
+    key: (bool, BodyIndex, BodyIndex),
+) -> &'a [ContactConstraint] {
+    let key_of = |group: &ContactGroup| (group.external, group.a, group.b);
+    match groups.binary_search_by_key(&key, key_of) {
+        Ok(group) => &contacts[groups[group].range()],
+        Err(_) => &[],
     }
 }
 

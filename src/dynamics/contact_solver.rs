@@ -1,14 +1,15 @@
 //! The contact solver: Jacobi over pairs of bodies, Gauss–Seidel over the contacts of a pair.
 
 use super::contact_constraint::SubstepParams;
-use super::contact_groups::{ContactGroup, PreviousContacts, for_each_group};
+use super::contact_groups::{ContactGroup, PreviousContacts, contacts_between, for_each_group};
 use super::detection::Detection;
 use super::device_solver::SavedContacts;
 use super::external_contact::BoundContact;
 use super::jacobi::JacobiIteration;
 use super::members::Members;
 use super::{
-    BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex, Softness,
+    BodyIndex, ContactConstraint, ContactSolverConfig, Impulse, MovingBody, OwnerIndex,
+    PairResponse, Softness,
 };
 
 /// Solves the contacts of a substep on the CPU: see the [module page](super).
@@ -142,7 +143,13 @@ impl ContactSolver {
     /// Starts a group wherever the bodies change, from contact `first` on.
     fn group_contacts(&mut self, first: usize) {
         for (contact, index) in self.contacts[first..].iter().zip(first as u32..) {
-            let ContactConstraint { a, b, external, .. } = *contact;
+            let ContactConstraint {
+                a,
+                b,
+                external,
+                dominance,
+                ..
+            } = *contact;
             let same =
                 |group: &mut ContactGroup| (group.a, group.b, group.external) == (a, b, external);
             if !self.groups.last_mut().is_some_and(same) {
@@ -152,6 +159,7 @@ impl ContactSolver {
                     start: index,
                     end: index,
                     external,
+                    dominance,
                     ..ContactGroup::default()
                 });
             }
@@ -167,9 +175,31 @@ impl ContactSolver {
         &self.contacts
     }
 
+    /// Contacts of the last substep between two owners `a` < `b`, active or not.
+    pub fn contacts_between(&self, [a, b]: [BodyIndex; 2]) -> &[ContactConstraint] {
+        contacts_between(&self.contacts, &self.groups, (false, a, b))
+    }
+
+    /// Contacts of the substep before the last one between two owners `a` < `b`, active or not.
+    pub fn previous_contacts_between(&self, [a, b]: [BodyIndex; 2]) -> &[ContactConstraint] {
+        self.previous.between(a, b, false)
+    }
+
+    /// Owners that pushed each other in the last substep, sorted.
+    pub fn pushed(&self) -> impl Iterator<Item = [OwnerIndex; 2]> + '_ {
+        let groups = self.groups.iter();
+        let pushed = groups.filter(|group| group.pushed && !group.external);
+        pushed.map(|group| [group.a, group.b].map(|body| OwnerIndex(body.0)))
+    }
+
     /// The impulse of the last substep on each body.
     pub fn impulses(&self) -> &[Impulse] {
         &self.iteration.impulses
+    }
+
+    /// The same, to change it.
+    pub fn impulses_mut(&mut self) -> &mut [Impulse] {
+        &mut self.iteration.impulses
     }
 
     /// Solves one substep; [`impulses`](Self::impulses) has the result.
@@ -203,7 +233,7 @@ impl ContactSolver {
             config: *config,
         };
         self.prepare(input, &params);
-        self.prepare_external(input.external, &params);
+        self.prepare_external(input, &params);
         self.split_masses(input.bodies.len());
         self.iterate(&params, true, config.iterations);
         self.previous_params = Some(params);
@@ -229,20 +259,23 @@ impl ContactSolver {
             ContactGroup::range,
             &|group, contacts| {
                 let [a, b] = [group.a, group.b].map(|body| OwnerIndex(body.0));
-                let Some(material) = input.members.material_between(a, b) else {
+                if input.members.response(a, b) != PairResponse::Push {
                     contacts.fill(ContactConstraint::INACTIVE);
                     group.active = 0;
                     return;
-                };
+                }
+                let material = input.members.material_between(a, b);
+                let placed = [a, b].map(|owner| &input.bodies[owner.index()]);
+                group.dominance = placed[0].relative_dominance(placed[1]);
                 let inactive = ContactConstraint {
                     a: group.a,
                     b: group.b,
+                    dominance: group.dominance,
                     softness: Softness::new(&material, params.dt),
                     friction: material.friction,
                     ..ContactConstraint::INACTIVE
                 };
                 let pairs = &found.kept[group.range()];
-                let placed = [a, b].map(|owner| &input.bodies[owner.index()]);
                 let previous = previous.between(group.a, group.b, false);
                 for (contact, &pair) in contacts.iter_mut().zip(pairs) {
                     let spheres = [
@@ -269,9 +302,9 @@ impl ContactSolver {
     }
 
     /// Adds the external contacts, with the impulses of the previous substep.
-    fn prepare_external(&mut self, external: &[BoundContact], params: &SubstepParams) {
+    fn prepare_external(&mut self, input: &SolverInput<'_>, params: &SubstepParams) {
         let first = self.contacts.len();
-        for bound in external {
+        for bound in input.external {
             let mut contact = bound.constraint(&self.bodies, params);
             let previous = self.previous.between(contact.a, contact.b, true);
             let same = |other: &&ContactConstraint| other.spheres == contact.spheres;
@@ -283,17 +316,19 @@ impl ContactSolver {
         self.contacts[first..]
             .sort_unstable_by_key(|contact| (contact.a, contact.b, contact.spheres));
         self.group_contacts(first);
-        self.skip_isolated_external();
+        self.skip_isolated_external(input.members.owners().len());
     }
 
     /// Leaves external contacts to the physics engine where no members touch each other.
-    fn skip_isolated_external(&mut self) {
+    fn skip_isolated_external(&mut self, owners: usize) {
+        let is_external =
+            |group: &ContactGroup| group.external && group.a.index().max(group.b.index()) >= owners;
         self.crowded.clear();
         self.crowded.resize(self.bodies.len(), false);
         // Members that touch each other first, then the external bodies that support them.
         for external in [false, true] {
             let groups = self.groups.iter();
-            for group in groups.filter(|group| group.external == external) {
+            for group in groups.filter(|group| is_external(group) == external) {
                 let [a, b] = [group.a.index(), group.b.index()];
                 if group.active > 0 && (!external || self.crowded[a] || self.crowded[b]) {
                     for body in [a, b] {
@@ -302,7 +337,7 @@ impl ContactSolver {
                 }
             }
         }
-        for group in self.groups.iter_mut().filter(|group| group.external) {
+        for group in self.groups.iter_mut().filter(|group| is_external(group)) {
             if !(self.crowded[group.a.index()] || self.crowded[group.b.index()]) {
                 for contact in &mut self.contacts[group.range()] {
                     contact.deactivate();

@@ -3,7 +3,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::contact_constraint::SubstepParams;
 use super::contact_solver::{ContactSolver, SolverInput};
+use super::continuous_contacts::ContinuousContacts;
 use super::detection::{Detection, DetectionError};
 use super::device_session::DeviceSession;
 use super::device_solver::{DeviceSolver, SavedContacts};
@@ -11,8 +13,9 @@ use super::external_contact::ExternalContacts;
 use super::group_search::{GroupSearch, PairGrouper};
 use super::members::{Members, Relabeling};
 use super::{
-    BodyIndex, ContactConstraint, ContactMaterial, ContactMember, ContactSolverConfig, CrowdTouch,
-    Exclusion, ExternalBody, ExternalContact, Impulse, InteractionGroups, MemberIndex, MovingBody,
+    BodyIndex, ContactConstraint, ContactMember, ContactSide, ContactSolverConfig, ContactSurface,
+    CrowdImpact, CrowdTouch, Exclusion, ExternalBody, ExternalContact, Impulse, MemberIndex,
+    MovingBody, OwnerIndex, PairResponse,
 };
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -68,11 +71,12 @@ const BODIES_PER_TASK: usize = 1024;
 pub struct CrowdContacts {
     /// Parameters of the solver. Not validated here: see [`ContactSolverConfig::check`].
     pub config: ContactSolverConfig,
-    members: Members,
+    pub(super) members: Members,
     /// One body per owner, then the external bodies.
-    bodies: Vec<MovingBody>,
+    pub(super) bodies: Vec<MovingBody>,
     external: ExternalContacts,
     detection: Detection,
+    continuous: ContinuousContacts,
     solver: ContactSolver,
     device: Offload<DeviceSession>,
     to_wake: Vec<MemberIndex>,
@@ -130,6 +134,12 @@ impl CrowdContacts {
             Some(device) => device.name(),
             None => self.detection.search_name(),
         }
+    }
+
+    /// Whether a device solves the contacts.
+    #[must_use]
+    pub fn uses_device(&self) -> bool {
+        self.device.as_ref().is_some()
     }
 
     /// Whether [`touches`](Self::touches) is filled: always, unless a device solver is
@@ -194,13 +204,8 @@ impl CrowdContacts {
     }
 
     /// Changes the surface of a member, if there is one with this index.
-    pub fn set_surface(
-        &mut self,
-        member: MemberIndex,
-        material: ContactMaterial,
-        groups: InteractionGroups,
-    ) {
-        self.members.set_surface(member, material, groups);
+    pub fn set_surface(&mut self, member: MemberIndex, surface: ContactSurface) {
+        self.members.set_surface(member, surface);
         if let Some(device) = self.device.as_mut() {
             device.mark_surfaces_changed();
         }
@@ -243,6 +248,7 @@ impl CrowdContacts {
         }
         self.external.end();
         self.detection.relabel(&self.members, relabeling);
+        self.continuous.clear();
         let counts = [relabeling.owners().count(), owners];
         let external = self.external.ids().len();
         self.solver
@@ -315,6 +321,7 @@ impl CrowdContacts {
     /// # Errors
     /// [`SearchError`] if the spheres are invalid; all contacts are dropped then.
     pub fn detect(&mut self) -> Result<SearchTimes, SearchError> {
+        self.members.clear_decisions();
         self.detection.begin();
         loop {
             match self.try_detect() {
@@ -354,6 +361,22 @@ impl CrowdContacts {
         Ok(found.times)
     }
 
+    /// Lets `decide` change the response of the members that touch or are close, in ascending
+    /// order, for this substep only. Call it between [`detect`](Self::detect) and
+    /// [`respond`](Self::respond). A device solver has its own filter: it ignores the decisions.
+    pub fn decide_responses(&mut self, mut decide: impl FnMut(&CrowdTouch) -> PairResponse) {
+        if self.uses_device() {
+            return;
+        }
+        let members = &mut self.members;
+        self.detection.retain_touches(|touch| {
+            let response = decide(touch);
+            members.decide([touch.a, touch.b], response);
+            touch.pushes = response == PairResponse::Push;
+            response != PairResponse::Ignore
+        });
+    }
+
     /// Sets the contacts of members with external bodies for the next
     /// [`respond`](Self::respond). Where members touch each other, these contacts are solved
     /// together with theirs. Contacts whose sides do not exist are dropped.
@@ -374,6 +397,7 @@ impl CrowdContacts {
     /// result. If `dt` is not positive and finite, all contacts are dropped instead.
     pub fn respond(&mut self, dt: f32) {
         if !(dt.is_finite() && dt > 0.0) {
+            self.continuous.clear();
             self.clear_contacts();
             return;
         }
@@ -381,15 +405,51 @@ impl CrowdContacts {
             // No external contacts were set in this substep.
             self.set_external_contacts(&[], std::iter::empty());
         }
+        self.add_continuous_contacts(dt);
         if !self.respond_on_device(dt) {
             self.respond_on_cpu(dt);
         }
+        self.limit_fast_members(dt);
         if std::mem::take(&mut self.lost_touches) {
             // Any sleeping member may have lost a neighbor.
             self.to_wake.clear();
             self.to_wake.extend_from_slice(self.members.owners());
         }
         self.external.end();
+    }
+
+    /// Adds the contacts of fast members, and lets those that they hit react.
+    fn add_continuous_contacts(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        self.continuous.find(&self.members, &self.bodies, &params);
+        self.external.extend(self.continuous.contacts());
+        for bound in self.continuous.contacts() {
+            for body in bound.bodies {
+                self.bodies[body.index()].asleep = false;
+            }
+        }
+    }
+
+    /// Stops fast members at what they would hit after the response, and wakes what they hit.
+    fn limit_fast_members(&mut self, dt: f32) {
+        let config = self.config;
+        let params = SubstepParams { dt, config };
+        let impulses = self.solver.impulses_mut();
+        self.continuous
+            .limit(&self.members, &self.bodies, &params, impulses);
+        if self.continuous.contacts().is_empty() {
+            return;
+        }
+        for bound in self.continuous.contacts() {
+            for side in [bound.contact.a, bound.contact.b] {
+                if let ContactSide::Member(member) = side {
+                    self.to_wake.push(member);
+                }
+            }
+        }
+        self.to_wake.sort_unstable();
+        self.to_wake.dedup();
     }
 
     fn respond_on_cpu(&mut self, dt: f32) {
@@ -415,6 +475,10 @@ impl CrowdContacts {
             return;
         }
         in_pool(|| solver.solve(&input, config));
+        let members = &self.members;
+        let by_member = |pair: [OwnerIndex; 2]| pair.map(|owner| members.member(owner));
+        self.detection
+            .mark_pushed(self.solver.pushed().map(by_member));
     }
 
     /// Drops the contacts of the last substep.
@@ -423,6 +487,43 @@ impl CrowdContacts {
         if let Some(device) = self.device.as_mut() {
             device.clear_contacts();
         }
+    }
+
+    // Snapshots
+
+    /// The contacts that the next substep starts from. Those of a device solver are read back.
+    pub fn snapshot(&mut self) -> ContactSnapshot {
+        self.read_back_contacts();
+        let touching = self.detection.current_owners(&self.members);
+        ContactSnapshot {
+            ids: self.members.included().map(|member| member.id).collect(),
+            external_ids: self.external.ids().to_vec(),
+            contacts: self.solver.save(touching),
+        }
+    }
+
+    /// Whether the members that are not excluded are those of a snapshot.
+    #[must_use]
+    pub fn has_members_of(&self, snapshot: &ContactSnapshot) -> bool {
+        let ids = self.members.included().map(|member| &member.id);
+        ids.eq(&snapshot.ids)
+    }
+
+    /// Continues from the contacts of a snapshot: with the same bodies, the next substeps are the
+    /// same bit for bit. Returns false, and drops all contacts, if the members that are not excluded
+    /// differ.
+    pub fn restore_snapshot(&mut self, snapshot: &ContactSnapshot) -> bool {
+        self.clear_contacts();
+        if !self.has_members_of(snapshot) {
+            return false;
+        }
+        self.external.restore_ids(&snapshot.external_ids);
+        let contacts = &snapshot.contacts;
+        self.detection
+            .restore_touches(&contacts.touching, &self.members);
+        let bodies = self.members.owners().len() + snapshot.external_ids.len();
+        self.solver.restore(contacts, &self.config, bodies);
+        true
     }
 
     // Device solver
@@ -538,6 +639,13 @@ impl CrowdContacts {
         self.detection.touches()
     }
 
+    /// Pairs with a fast member with [`ccd`](MovingBody::ccd) whose spheres would have met within the
+    /// last substep and did not touch at its start, sorted. Computed by [`respond`](Self::respond).
+    #[must_use]
+    pub fn impacts_of_fast_members(&self) -> &[CrowdImpact] {
+        self.continuous.impacts()
+    }
+
     /// Number of spheres of all members that are not excluded.
     #[must_use]
     pub fn sphere_count(&self) -> usize {
@@ -567,6 +675,20 @@ impl CrowdContacts {
         }
     }
 
+    /// Those of the [`contacts`](Self::contacts) that include all between two bodies, `a` < `b`.
+    pub(super) fn contacts_of(&self, bodies: [BodyIndex; 2]) -> &[ContactConstraint] {
+        match self.device.as_ref().filter(|device| device.has_contacts()) {
+            Some(device) => device.contacts(),
+            None => self.solver.contacts_between(bodies),
+        }
+    }
+
+    /// As [`contacts_of`](Self::contacts_of), in the substep before the last one; empty with a
+    /// device solver.
+    pub(super) fn previous_contacts_of(&self, bodies: [BodyIndex; 2]) -> &[ContactConstraint] {
+        self.solver.previous_contacts_between(bodies)
+    }
+
     /// World position of one of the [`contacts`](Self::contacts), nm: the middle between the
     /// surfaces of its spheres at the poses of the last gather. None for external contacts and
     /// if the spheres have changed.
@@ -590,6 +712,15 @@ impl CrowdContacts {
             None => self.detection.cell_around(point),
         }
     }
+}
+
+/// The contacts of a crowd between two substeps: see [`CrowdContacts::snapshot`].
+#[derive(Clone, Debug, Default)]
+pub struct ContactSnapshot {
+    /// Ids of the members that are not excluded.
+    ids: Vec<u64>,
+    external_ids: Vec<u64>,
+    contacts: SavedContacts,
 }
 
 /// Relabels the contacts with external bodies, which were those with ids `previous`.

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::group_search::{GroupSearch, PairGroups};
 use super::members::{Members, Relabeling};
 use super::task_groups::TaskGroups;
-use super::{MemberIndex, MovingBody, OwnerIndex};
+use super::{MemberIndex, MovingBody, OwnerIndex, PairResponse};
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
 use crate::search::{
@@ -25,15 +25,30 @@ pub struct CrowdTouch<I = MemberIndex> {
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
+    /// Whether the two push each other if they touch. If not, the touch is only reported.
+    pub pushes: bool,
+    /// Whether they have pushed each other in this substep, even without an overlap: contacts are
+    /// solved before surfaces meet. Always false with a device solver.
+    pub pushed: bool,
 }
 
-impl CrowdTouch {
-    fn new(members: &Members, [a, b]: [OwnerIndex; 2], overlaps: u32, penetration: f32) -> Self {
-        Self {
-            a: members.member(a),
-            b: members.member(b),
-            overlaps,
-            penetration,
+impl<I> CrowdTouch<I> {
+    /// Whether the members overlap or push each other.
+    #[must_use]
+    pub fn is_touching(&self) -> bool {
+        self.overlaps > 0 || self.pushed
+    }
+}
+
+impl CrowdTouch<OwnerIndex> {
+    fn by_member(self, members: &Members) -> CrowdTouch {
+        CrowdTouch {
+            a: members.member(self.a),
+            b: members.member(self.b),
+            overlaps: self.overlaps,
+            penetration: self.penetration,
+            pushes: self.pushes,
+            pushed: self.pushed,
         }
     }
 }
@@ -125,6 +140,22 @@ impl Detection {
         &self.touches
     }
 
+    /// Marks the touches of members that have pushed each other, sorted.
+    pub fn mark_pushed(&mut self, pushed: impl Iterator<Item = [MemberIndex; 2]>) {
+        let mut touches = self.touches.iter_mut().peekable();
+        for pair in pushed {
+            while touches.next_if(|touch| [touch.a, touch.b] < pair).is_some() {}
+            if let Some(touch) = touches.next_if(|touch| [touch.a, touch.b] == pair) {
+                touch.pushed = true;
+            }
+        }
+    }
+
+    /// Keeps the touches that `keep` returns true for, which may change them.
+    pub fn retain_touches(&mut self, keep: impl FnMut(&mut CrowdTouch) -> bool) {
+        self.touches.retain_mut(keep);
+    }
+
     /// Members that touched in the previous substep, sorted.
     pub fn previous_touches(&self) -> &[CrowdTouch] {
         &self.previous_touches
@@ -132,8 +163,12 @@ impl Detection {
 
     /// Owners that touched in the previous substep.
     pub fn previous_owners(&self, members: &Members) -> Vec<[OwnerIndex; 2]> {
-        let owners = |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
-        self.previous_touches.iter().filter_map(owners).collect()
+        pushing_owners(&self.previous_touches, members)
+    }
+
+    /// Owners that touch in this substep.
+    pub fn current_owners(&self, members: &Members) -> Vec<[OwnerIndex; 2]> {
+        pushing_owners(&self.touches, members)
     }
 
     /// Starts a substep: the current touches become the previous ones.
@@ -154,7 +189,7 @@ impl Detection {
         let abandoned = &mut self.abandoned;
         relabel_touches(&mut self.previous_touches, relabeling, |_| {});
         relabel_touches(&mut self.touches, relabeling, |member| {
-            abandoned.push(member)
+            abandoned.push(member);
         });
         if self.has_molecules && self.search.as_ref().is_none() {
             let previous = relabeling.previous_owners().iter();
@@ -212,12 +247,19 @@ impl Detection {
             self.find_by_molecules(members, bodies, margin)
         })?;
         self.touches.clear();
-        let groups = self.found.groups.iter();
-        let touching = groups.filter(|group| members.may_touch(group.a, group.b));
-        self.touches.extend(touching.map(|group| {
-            let owners = [group.a, group.b];
-            CrowdTouch::new(members, owners, group.overlaps, group.penetration)
-        }));
+        self.touches
+            .extend(self.found.groups.iter().filter_map(|group| {
+                let response = members.response(group.a, group.b);
+                let touch = CrowdTouch {
+                    a: group.a,
+                    b: group.b,
+                    overlaps: group.overlaps,
+                    penetration: group.penetration,
+                    pushes: response == PairResponse::Push,
+                    pushed: false,
+                };
+                (response != PairResponse::Ignore).then(|| touch.by_member(members))
+            }));
         Ok(times)
     }
 
@@ -269,10 +311,8 @@ impl Detection {
         self.found.clear();
         self.found.candidates = candidates;
         self.touches.clear();
-        self.touches.extend(touches.iter().map(|touch| {
-            let owners = [touch.a, touch.b];
-            CrowdTouch::new(members, owners, touch.overlaps, touch.penetration)
-        }));
+        self.touches
+            .extend(touches.iter().map(|touch| touch.by_member(members)));
     }
 
     /// Takes over which owners touch from a device that did not report it.
@@ -299,14 +339,30 @@ fn relabel_touches(
             (touch.a, touch.b) = (a.min(b), a.max(b));
             return true;
         }
-        new.into_iter().flatten().for_each(&mut abandon);
+        if touch.pushes {
+            new.into_iter().flatten().for_each(&mut abandon);
+        }
         false
     });
     touches.sort_unstable_by_key(|touch| (touch.a, touch.b));
 }
 
+/// Owners that touch and push each other.
+fn pushing_owners(touches: &[CrowdTouch], members: &Members) -> Vec<[OwnerIndex; 2]> {
+    let owners = |touch: &CrowdTouch| Some([members.owner(touch.a)?, members.owner(touch.b)?]);
+    let pushing = touches.iter().filter(|touch| touch.pushes);
+    pushing.filter_map(owners).collect()
+}
+
 /// Touches with unknown overlap.
 fn unmeasured_touches(touching: &[[OwnerIndex; 2]], members: &Members) -> Vec<CrowdTouch> {
-    let touch = |owners: &[OwnerIndex; 2]| CrowdTouch::new(members, *owners, 0, f32::NEG_INFINITY);
+    let touch = |&[a, b]: &[OwnerIndex; 2]| CrowdTouch {
+        a: members.member(a),
+        b: members.member(b),
+        overlaps: 0,
+        penetration: f32::NEG_INFINITY,
+        pushes: true,
+        pushed: false,
+    };
     touching.iter().map(touch).collect()
 }

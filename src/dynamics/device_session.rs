@@ -114,7 +114,7 @@ impl DeviceSession {
             self.has_molecules = true;
         }
         if !self.has_surfaces {
-            let surfaces: Vec<_> = owners.map(|one| (one.material, one.groups)).collect();
+            let surfaces: Vec<_> = owners.map(|one| one.surface).collect();
             let ignored: Vec<_> = members.ignored_owners().collect();
             self.solver().set_surfaces(&surfaces, &ignored)?;
             self.has_surfaces = true;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::{
-    BodyIndex, BoundContact, ContactConstraint, ContactMaterial, ContactSolverConfig, CrowdTouch,
-    Impulse, InteractionGroups, MovingBody, OwnerIndex,
+    BodyIndex, BoundContact, ContactConstraint, ContactSolverConfig, ContactSurface, CrowdTouch,
+    Impulse, MovingBody, OwnerIndex,
 };
 use crate::backend::DeviceError;
 use crate::search::RigidSpheres;
@@ -76,7 +76,7 @@ pub trait DeviceSolver: Send + Sync {
     /// index first.
     fn set_surfaces(
         &mut self,
-        surfaces: &[(ContactMaterial, InteractionGroups)],
+        surfaces: &[ContactSurface],
         ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError>;
 

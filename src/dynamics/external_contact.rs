@@ -80,6 +80,7 @@ impl BoundContact {
             lever_b: contact.point - bodies[b.index()].center,
             gap: contact.solver_gap(),
             friction: contact.friction,
+            dominance: bodies[a.index()].relative_dominance(&bodies[b.index()]),
             ..ContactConstraint::INACTIVE
         };
         constraint.set_up(bodies, contact.restitution, substep);
@@ -136,6 +137,17 @@ impl ExternalContacts {
             let bodies = [body_of(contact.a)?, body_of(contact.b)?];
             Some(BoundContact { contact, bodies })
         }));
+    }
+
+    /// Adds contacts between members.
+    pub fn extend(&mut self, contacts: &[BoundContact]) {
+        self.contacts.extend_from_slice(contacts);
+    }
+
+    /// Replaces the ids of the bodies, and removes the contacts.
+    pub fn restore_ids(&mut self, ids: &[u64]) {
+        ids.clone_into(&mut self.ids);
+        self.contacts.clear();
     }
 
     /// Ends a substep: the contacts are outdated.

@@ -58,6 +58,8 @@ struct Batch {
     groups: [Option<u32>; LANES],
     /// Bodies `a` and `b` of each group.
     bodies: [[BodyIndex; LANES]; 2],
+    /// Whether they are immovable in the contacts of the group.
+    dominates: [[bool; LANES]; 2],
     /// Range of its constraints.
     start: u32,
     end: u32,
@@ -112,6 +114,8 @@ impl JacobiIteration {
                     std::array::from_fn(|lane| group(lane).a),
                     std::array::from_fn(|lane| group(lane).b),
                 ],
+                dominates: [0, 1]
+                    .map(|side| std::array::from_fn(|lane| group(lane).dominance.sides()[side])),
                 start: constraints,
                 end: constraints + longest,
                 ..Batch::default()
@@ -159,14 +163,15 @@ impl JacobiIteration {
         }
     }
 
-    /// Lists the sides of each body by ascending group.
+    /// Lists the sides of each body by ascending group, except those that the body dominates.
     fn list_sides(&mut self, groups: &[ContactGroup], bodies: usize) {
         self.side_starts.clear();
         self.side_starts.resize(bodies + 1, 0);
         let active = groups.iter().filter(|group| group.active > 0);
         for group in active.clone() {
-            self.side_starts[group.a.index()] += 1;
-            self.side_starts[group.b.index()] += 1;
+            let [dominates_a, dominates_b] = group.dominance.sides();
+            self.side_starts[group.a.index()] += u32::from(!dominates_a);
+            self.side_starts[group.b.index()] += u32::from(!dominates_b);
         }
         let mut sum = 0;
         for start in &mut self.side_starts {
@@ -177,7 +182,14 @@ impl JacobiIteration {
         self.sides.resize(sum as usize, Side(u32::MAX));
         // Each body is filled from the end of its range, so that its start remains.
         for group in active.rev() {
-            for (body, is_b) in [(group.b, Side::IS_B), (group.a, 0)] {
+            let [dominates_a, dominates_b] = group.dominance.sides();
+            for (body, is_b, dominates) in [
+                (group.b, Side::IS_B, dominates_b),
+                (group.a, 0, dominates_a),
+            ] {
+                if dominates {
+                    continue;
+                }
                 let start = &mut self.side_starts[body.index()];
                 *start -= 1;
                 self.sides[*start as usize] = Side(group.lane.0 | is_b);
@@ -220,6 +232,7 @@ impl JacobiIteration {
     pub fn store_impulses(&self, contacts: &mut [ContactConstraint], groups: &mut [ContactGroup]) {
         let (batches, constraints) = (&self.batches, &self.constraints);
         for_each_group(contacts, groups, ContactGroup::range, &|group, contacts| {
+            group.pushed = false;
             if group.active == 0 {
                 return;
             }
@@ -228,6 +241,7 @@ impl JacobiIteration {
             for (contact, constraint) in active.zip(constraints) {
                 (contact.normal_impulse, contact.friction_impulse) =
                     constraint.impulses(group.lane.lane());
+                group.pushed |= contact.normal_impulse > 0.0;
             }
         });
     }
@@ -246,18 +260,20 @@ impl JacobiIteration {
     /// Solves all contacts once.
     pub fn iterate(&mut self) {
         let (bodies, starts) = (&self.bodies, &self.side_starts);
-        let body = |body: BodyIndex| {
-            let body = body.index();
-            (&bodies[body], starts[body + 1] - starts[body])
+        let share = |batch: &Batch, side: usize| {
+            WideSolverBody::new(std::array::from_fn(|lane| {
+                let body = batch.bodies[side][lane].index();
+                let shares = starts[body + 1] - starts[body];
+                let dominates = batch.dominates[side][lane];
+                (&bodies[body], if dominates { 0 } else { shares })
+            }))
         };
         for_each_group(
             &mut self.constraints,
             &mut self.batches,
             Batch::range,
             &|batch, constraints| {
-                let sides = batch
-                    .bodies
-                    .map(|bodies| WideSolverBody::new(bodies.map(body)));
+                let sides = [share(batch, 0), share(batch, 1)];
                 batch.changes = WideConstraint::solve_all(constraints, sides);
             },
         );

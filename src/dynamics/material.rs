@@ -1,5 +1,7 @@
-//! Parameters of contacts: solver, material, collision filter and contact spring.
+//! Parameters of contacts: solver, material and contact spring.
 
+#[cfg(feature = "plugin")]
+use bevy::reflect::{Reflect, std_traits::ReflectDefault};
 use serde::{Deserialize, Serialize};
 
 use crate::force::{ParameterError, not_negative};
@@ -16,6 +18,11 @@ use crate::force::{ParameterError, not_negative};
 /// assert!(invalid.check().is_err_and(|error| error.name == "prediction_distance"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "plugin",
+    derive(Reflect),
+    reflect(Clone, Debug, Default, PartialEq)
+)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactSolverConfig {
     /// Solver iterations per substep. Default: 8.
@@ -60,7 +67,7 @@ impl ContactSolverConfig {
     }
 }
 
-/// Surface of a molecule: restitution, friction and stiffness.
+/// Material of a molecule: restitution, friction and stiffness.
 ///
 /// ```
 /// use bevy_rapier_molecules::dynamics::ContactMaterial;
@@ -72,10 +79,14 @@ impl ContactSolverConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactMaterial {
-    /// Coefficient of restitution, from 0 to 1. Default: 0.
+    /// Coefficient of restitution; 1 keeps the speed. Default: 0.
     pub restitution: f32,
+    /// How the restitution of two molecules is combined. Default: average.
+    pub restitution_rule: CombineRule,
     /// Coefficient of Coulomb friction. Default: 0.5.
     pub friction: f32,
+    /// How the friction of two molecules is combined. Default: average.
+    pub friction_rule: CombineRule,
     /// Frequency of the contact spring, Hz: how fast overlaps are pushed out. Limited to a
     /// quarter of the substep rate. Default: 60 Hz.
     pub frequency_hz: f32,
@@ -87,7 +98,9 @@ impl Default for ContactMaterial {
     fn default() -> Self {
         Self {
             restitution: 0.0,
+            restitution_rule: CombineRule::Average,
             friction: 0.5,
+            friction_rule: CombineRule::Average,
             frequency_hz: 60.0,
             damping_ratio: 10.0,
         }
@@ -95,14 +108,18 @@ impl Default for ContactMaterial {
 }
 
 impl ContactMaterial {
-    /// The material between two surfaces: the means of restitution, friction and damping ratio,
-    /// and the lower frequency.
+    /// The material between two molecules: restitution and friction by the higher of their rules,
+    /// the mean damping ratio, and the lower frequency.
     #[inline]
     #[must_use]
     pub fn combine(&self, other: &Self) -> Self {
+        let restitution_rule = self.restitution_rule.max(other.restitution_rule);
+        let friction_rule = self.friction_rule.max(other.friction_rule);
         Self {
-            restitution: 0.5 * (self.restitution + other.restitution),
-            friction: 0.5 * (self.friction + other.friction),
+            restitution: restitution_rule.combine(self.restitution, other.restitution),
+            restitution_rule,
+            friction: friction_rule.combine(self.friction, other.friction),
+            friction_rule,
             frequency_hz: self.frequency_hz.min(other.frequency_hz),
             damping_ratio: 0.5 * (self.damping_ratio + other.damping_ratio),
         }
@@ -113,53 +130,47 @@ impl ContactMaterial {
     /// # Errors
     /// [`ParameterError`] names the first invalid one.
     pub fn check(&self) -> Result<(), ParameterError> {
-        let invalid = |name, allowed, value| {
-            Err(ParameterError {
-                name,
-                allowed,
-                value,
-            })
-        };
-        if !(0.0..=1.0).contains(&self.restitution) {
-            return invalid("restitution", "from 0 to 1", self.restitution);
-        }
         if !(self.frequency_hz.is_finite() && self.frequency_hz > 0.0) {
-            return invalid("frequency_hz", "positive and finite", self.frequency_hz);
+            return Err(ParameterError {
+                name: "frequency_hz",
+                allowed: "positive and finite",
+                value: self.frequency_hz,
+            });
         }
         not_negative(&[
+            ("restitution", self.restitution),
             ("friction", self.friction),
             ("damping_ratio", self.damping_ratio),
         ])
     }
 }
 
-/// Collision filter, as in Rapier: two molecules may touch if the memberships of each
-/// intersect the filter of the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InteractionGroups {
-    /// Groups that the molecule belongs to, one bit each.
-    pub memberships: u32,
-    /// Groups that it collides with, one bit each.
-    pub filter: u32,
+/// How a coefficient of two molecules is combined, as in Rapier. If the rules of the two differ,
+/// the later one in this list applies.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum CombineRule {
+    /// The mean. Default.
+    #[default]
+    Average,
+    /// The smaller.
+    Min,
+    /// The product.
+    Multiply,
+    /// The larger.
+    Max,
 }
 
-impl Default for InteractionGroups {
-    /// Member of all groups, colliding with all.
-    fn default() -> Self {
-        Self {
-            memberships: u32::MAX,
-            filter: u32::MAX,
-        }
-    }
-}
-
-impl InteractionGroups {
-    /// Whether two molecules may touch, apart from [ignored
-    /// pairs](super::CrowdContacts::set_ignored_pairs).
+impl CombineRule {
     #[inline]
-    #[must_use]
-    pub fn may_touch(self, other: Self) -> bool {
-        self.memberships & other.filter != 0 && other.memberships & self.filter != 0
+    fn combine(self, one: f32, other: f32) -> f32 {
+        match self {
+            Self::Average => 0.5 * (one + other),
+            Self::Min => one.min(other),
+            Self::Multiply => one * other,
+            Self::Max => one.max(other),
+        }
     }
 }
 

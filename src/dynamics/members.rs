@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{Mat3, Vec3};
 
 use super::detection::DetectionError;
-use super::{ContactMaterial, InteractionGroups, MemberIndex, MovingBody, OwnerIndex};
+use super::{ContactMaterial, ContactSurface, MemberIndex, MovingBody, OwnerIndex, PairResponse};
 use crate::search::RigidSpheres;
 use crate::spheres::{SphereError, SphereSet};
 
@@ -17,10 +17,8 @@ pub struct ContactMember {
     pub id: u64,
     /// Its collision spheres, shared by all molecules of its kind.
     pub spheres: Arc<RigidSpheres>,
-    /// Its surface.
-    pub material: ContactMaterial,
-    /// Which other members it collides with.
-    pub groups: InteractionGroups,
+    /// Its material, and which others it touches and pushes.
+    pub surface: ContactSurface,
 }
 
 /// A sphere in the world.
@@ -59,6 +57,9 @@ pub(super) struct Members {
     ignored: Vec<[MemberIndex; 2]>,
     /// The buffer that the next list of ignored pairs is written to.
     next_ignored: Vec<[MemberIndex; 2]>,
+    /// Pairs with another response than that of their surfaces in this substep, sorted, the
+    /// smaller index first.
+    decided: Vec<([MemberIndex; 2], PairResponse)>,
 }
 
 /// New indices of members and owners.
@@ -230,14 +231,9 @@ impl Members {
     }
 
     /// Changes the surface of a member, if there is one with this index.
-    pub fn set_surface(
-        &mut self,
-        member: MemberIndex,
-        material: ContactMaterial,
-        groups: InteractionGroups,
-    ) {
+    pub fn set_surface(&mut self, member: MemberIndex, surface: ContactSurface) {
         if let Some(member) = self.all.get_mut(member.index()) {
-            (member.material, member.groups) = (material, groups);
+            member.surface = surface;
         }
     }
 
@@ -331,6 +327,11 @@ impl Members {
         }
     }
 
+    /// Index of the first sphere of an owner.
+    pub fn first_sphere(&self, owner: OwnerIndex) -> u32 {
+        self.first_sphere[owner.index()]
+    }
+
     /// The owner that a member is; none if it is excluded.
     pub fn owner(&self, member: MemberIndex) -> Option<OwnerIndex> {
         let owner = self.owners.binary_search(&member).ok()?;
@@ -409,6 +410,17 @@ impl Members {
         self.ignored != self.next_ignored
     }
 
+    /// Removes all decisions of the previous substep.
+    pub fn clear_decisions(&mut self) {
+        self.decided.clear();
+    }
+
+    /// Decides the response of a pair in this substep. Pairs come in ascending order, the smaller
+    /// index first.
+    pub fn decide(&mut self, pair: [MemberIndex; 2], response: PairResponse) {
+        self.decided.push((pair, response));
+    }
+
     /// Ignored pairs whose members are both owners, sorted, the smaller index first.
     pub fn ignored_owners(&self) -> impl Iterator<Item = [OwnerIndex; 2]> + '_ {
         let owner = |member| self.owner(member);
@@ -416,16 +428,22 @@ impl Members {
         pairs.filter_map(move |[a, b]| Some([owner(*a)?, owner(*b)?]))
     }
 
-    /// Whether the collision filter lets two owners `a` < `b` touch.
-    pub fn may_touch(&self, a: OwnerIndex, b: OwnerIndex) -> bool {
+    /// What happens when two owners `a` < `b` touch.
+    pub fn response(&self, a: OwnerIndex, b: OwnerIndex) -> PairResponse {
         let pair = [a, b].map(|owner| self.member(owner));
-        let [one, other] = pair.map(|member| self.all[member.index()].groups);
-        one.may_touch(other) && self.ignored.binary_search(&pair).is_err()
+        if self.ignored.binary_search(&pair).is_ok() {
+            return PairResponse::Ignore;
+        }
+        if let Ok(index) = self.decided.binary_search_by_key(&pair, |(pair, _)| *pair) {
+            return self.decided[index].1;
+        }
+        let [one, other] = pair.map(|member| &self.all[member.index()].surface);
+        one.response(other)
     }
 
-    /// The material between two owners `a` < `b`; none if they may not touch.
-    pub fn material_between(&self, a: OwnerIndex, b: OwnerIndex) -> Option<ContactMaterial> {
-        let [one, other] = [a, b].map(|owner| &self.all[self.member(owner).index()].material);
-        self.may_touch(a, b).then(|| one.combine(other))
+    /// The material between two owners.
+    pub fn material_between(&self, a: OwnerIndex, b: OwnerIndex) -> ContactMaterial {
+        let [one, other] = [a, b].map(|owner| &self.all[self.member(owner).index()].surface);
+        one.material.combine(&other.material)
     }
 }

@@ -14,6 +14,8 @@
 //! 1. *Gather* the bodies.
 //! 2. *Detect* candidate pairs within the prediction distance, group them by molecules, and keep
 //!    at most 16 per pair of molecules.
+//!    Members that move fast and have [`ccd`](MovingBody::ccd) also get contacts with what they
+//!    would hit within the substep.
 //! 3. *Wake* sleeping bodies that are hit, overlap deeply or have lost a neighbor.
 //! 4. *Relax*: solve the contacts of the previous substep again without pushing overlaps out, so
 //!    that the push adds no energy.
@@ -64,6 +66,7 @@ mod contact_constraint;
 mod contact_groups;
 pub(crate) mod contact_reduction;
 mod contact_solver;
+mod continuous_contacts;
 mod crowd_contacts;
 mod detection;
 mod device_session;
@@ -76,14 +79,17 @@ mod material;
 mod members;
 mod moving_body;
 mod simd;
+mod surface;
 mod task_groups;
+mod touch_contact;
 mod wake;
 mod wide_constraint;
 
 pub use contact_constraint::ContactConstraint;
 #[cfg(feature = "gpu")]
 pub(crate) use contact_constraint::DEEP_SHARE;
-pub use crowd_contacts::CrowdContacts;
+pub use continuous_contacts::CrowdImpact;
+pub use crowd_contacts::{ContactSnapshot, CrowdContacts};
 pub use detection::CrowdTouch;
 pub use device_solver::{
     DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
@@ -91,9 +97,13 @@ pub use device_solver::{
 pub use external_contact::{BoundContact, ContactSide, ExternalBody, ExternalContact};
 pub use group_search::{GroupSearch, PairGroup, PairGrouper, PairGroups};
 pub use index::{BodyIndex, MemberIndex, OwnerIndex};
-pub use material::{ContactMaterial, ContactSolverConfig, InteractionGroups, Softness};
+pub use material::{CombineRule, ContactMaterial, ContactSolverConfig, Softness};
 pub use members::{ContactMember, Exclusion};
-pub use moving_body::MovingBody;
+pub use moving_body::{Dominance, MovingBody};
+pub use surface::{BodyType, ContactSurface, InteractionGroups, InteractionTypes, PairResponse};
+pub use touch_contact::TouchContact;
+#[cfg(feature = "plugin")]
+pub(crate) use touch_contact::overlapping_spheres;
 #[cfg(feature = "gpu")]
 pub(crate) use wake::{WAKE_OVERLAP, WAKE_SPEED};
 

@@ -23,6 +23,42 @@ pub struct MovingBody {
     pub acceleration: Vec3,
     /// Whether the body sleeps. Contacts treat it as immovable until it wakes.
     pub asleep: bool,
+    /// In contacts with a body of lower dominance it is immovable.
+    pub dominance: i8,
+    /// Continuous collision detection: at any speed, the body does not pass through other members
+    /// within a substep.
+    pub ccd: bool,
+}
+
+/// Which of two bodies dominates: it is immovable in their contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dominance {
+    /// Neither.
+    #[default]
+    Neither,
+    /// The first.
+    First,
+    /// The second.
+    Second,
+}
+
+impl Dominance {
+    /// Whether the first and the second body dominate.
+    #[inline]
+    #[must_use]
+    pub fn sides(self) -> [bool; 2] {
+        [self == Self::First, self == Self::Second]
+    }
+
+    /// The same with the bodies exchanged.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Neither => Self::Neither,
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
 }
 
 impl Default for MovingBody {
@@ -37,6 +73,8 @@ impl Default for MovingBody {
             angular_velocity: Vec3::ZERO,
             acceleration: Vec3::ZERO,
             asleep: false,
+            dominance: 0,
+            ccd: false,
         }
     }
 }
@@ -47,6 +85,19 @@ impl MovingBody {
     #[must_use]
     pub fn velocity_at(&self, lever: Vec3) -> Vec3 {
         self.velocity + self.angular_velocity.cross(lever)
+    }
+
+    /// Which of two bodies dominates. Immovable bodies have no dominance.
+    #[inline]
+    #[must_use]
+    pub fn relative_dominance(&self, other: &Self) -> Dominance {
+        if self.dominance == other.dominance || !self.is_movable() || !other.is_movable() {
+            Dominance::Neither
+        } else if self.dominance > other.dominance {
+            Dominance::First
+        } else {
+            Dominance::Second
+        }
     }
 
     /// Whether an impulse can move the body.

@@ -1,10 +1,11 @@
 //! Which sleeping molecules are woken: those that a neighbor hits within the substep, overlaps
-//! too deeply, or has left, and those whose neighbor was removed. A GPU solver makes the same test with the same constants.
+//! too deeply, or has left, and those whose neighbor was removed. A GPU solver makes the same
+//! test with the same constants.
 
 use super::detection::Detection;
 use super::group_search::PairGroup;
 use super::members::{Members, Sphere};
-use super::{MemberIndex, MovingBody};
+use super::{MemberIndex, MovingBody, PairResponse};
 
 /// Approach speed that wakes a sleeping body, nm/s: twice the speed below which Rapier puts
 /// bodies to sleep.
@@ -15,8 +16,7 @@ pub(crate) const WAKE_OVERLAP: f32 = 0.01;
 
 impl Detection {
     /// Lists the members to wake if they sleep, sorted: a neighbor hits them, overlaps them too
-    /// deeply, has left them or has been removed. Pairs that the collision filter keeps apart do
-    /// not count.
+    /// deeply, has left them or has been removed. Pairs that do not push each other do not count.
     pub fn list_woken(
         &mut self,
         members: &Members,
@@ -26,14 +26,15 @@ impl Detection {
     ) {
         to_wake.clear();
         for group in &self.found().groups {
-            if self.is_disturbed(group, members, bodies, dt) && members.may_touch(group.a, group.b)
+            if self.is_disturbed(group, members, bodies, dt)
+                && members.response(group.a, group.b) == PairResponse::Push
             {
                 to_wake.extend([group.a, group.b].map(|owner| members.member(owner)));
             }
         }
         // Both lists are sorted: a merge finds the touches that have ended.
         let mut current = self.touches().iter().peekable();
-        for previous in self.previous_touches() {
+        for previous in self.previous_touches().iter().filter(|touch| touch.pushes) {
             let key = (previous.a, previous.b);
             while current.next_if(|touch| (touch.a, touch.b) < key).is_some() {}
             if current.peek().is_none_or(|touch| (touch.a, touch.b) != key) {

@@ -1,6 +1,8 @@
 //! The rigid shape of a molecule, shared by all its copies.
 
+use std::any::Any;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use glam::{DMat3, DVec3, Quat, Vec3};
 use smol_str::SmolStr;
@@ -70,7 +72,7 @@ pub struct Residue {
 /// The rigid shape of a molecule, shared by all its copies: atoms in the body frame.
 ///
 /// The body frame has its origin at the center of mass and its axes parallel to those of the
-/// file. Lengths are nm, masses dalton.
+/// file. Lengths are nm, masses dalton. Clones share their atoms.
 ///
 /// ```
 /// use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
@@ -101,18 +103,38 @@ pub struct Residue {
 )]
 pub struct MoleculeTemplate {
     name: String,
-    positions: Vec<Vec3>,
-    radii: Vec<f32>,
-    elements: Vec<Element>,
-    atom_names: Vec<SmolStr>,
-    residue_indices: Vec<u32>,
-    residues: Vec<Residue>,
+    positions: Arc<[Vec3]>,
+    radii: Arc<[f32]>,
+    elements: Arc<[Element]>,
+    atom_names: Arc<[SmolStr]>,
+    residue_indices: Arc<[u32]>,
+    residues: Arc<[Residue]>,
     mass: f32,
     principal_inertia: Vec3,
     principal_axes: Quat,
     bounding_radius: f32,
     file_pose: Pose,
     load_warnings: LoadWarnings,
+    derived: Derived,
+}
+
+/// Data that a higher module computes from a template, once. Clones share it. It is not part of
+/// the value of the template: all are equal.
+#[derive(Clone, Default)]
+struct Derived(OnceLock<Arc<dyn Any + Send + Sync>>);
+
+impl PartialEq for Derived {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Derived")
+            .field(&self.0.get().is_some())
+            .finish()
+    }
 }
 
 impl MoleculeTemplate {
@@ -150,13 +172,13 @@ impl MoleculeTemplate {
             .map(|atom| atom.position.as_dvec3() * f64::from(atom.element.mass()))
             .sum::<DVec3>()
             / mass;
-        let positions: Vec<Vec3> = atoms
+        let positions: Arc<[Vec3]> = atoms
             .iter()
             .map(|atom| (atom.position.as_dvec3() - center).as_vec3())
             .collect();
         let (principal_inertia, principal_axes) =
             principal_frame(inertia_tensor(&atoms, &positions));
-        let radii: Vec<f32> = atoms.iter().map(|atom| atom.radius).collect();
+        let radii: Arc<[f32]> = atoms.iter().map(|atom| atom.radius).collect();
 
         Ok(Self {
             bounding_radius: bounding_radius(&positions, &radii),
@@ -165,12 +187,13 @@ impl MoleculeTemplate {
             elements: atoms.iter().map(|atom| atom.element).collect(),
             residue_indices: atoms.iter().map(|atom| atom.residue).collect(),
             atom_names: atoms.into_iter().map(|atom| atom.name).collect(),
-            residues,
+            residues: residues.into(),
             mass: mass as f32,
             principal_inertia,
             principal_axes,
             file_pose: Pose::from_translation(center.as_vec3()),
             load_warnings: LoadWarnings::default(),
+            derived: Derived::default(),
             name,
         })
     }
@@ -196,8 +219,12 @@ impl MoleculeTemplate {
     }
 
     fn with_radii(mut self, new_radius: impl Fn(f32) -> f32) -> Result<Self, TemplateError> {
-        for (index, radius) in self.radii.iter_mut().enumerate() {
-            *radius = new_radius(*radius);
+        self.radii = self
+            .radii
+            .iter()
+            .map(|radius| new_radius(*radius))
+            .collect();
+        for (index, radius) in self.radii.iter().enumerate() {
             if let Some(problem) = radius_problem(*radius) {
                 return Err(TemplateError::InvalidAtom {
                     name: self.name,
@@ -208,7 +235,17 @@ impl MoleculeTemplate {
             }
         }
         self.bounding_radius = bounding_radius(&self.positions, &self.radii);
+        self.derived = Derived::default();
         Ok(self)
+    }
+
+    /// The data that `build` computes from this template, on the first call; later calls, also of
+    /// clones, return the same. A template has room for one type of data.
+    #[cfg(feature = "plugin")]
+    pub(crate) fn derived<T: Send + Sync + 'static>(&self, build: impl Fn() -> T) -> Arc<T> {
+        let derived = self.derived.0.get_or_init(|| Arc::new(build()));
+        let derived = Arc::clone(derived).downcast();
+        derived.unwrap_or_else(|_| Arc::new(build()))
     }
 
     pub(super) fn set_load_warnings(&mut self, warnings: LoadWarnings) {

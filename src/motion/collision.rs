@@ -28,7 +28,9 @@ pub enum CollisionOutcome {
     Bounce,
     /// Stick together. Brownian bodies become a cluster that diffuses as one; a particle that
     /// sticks to a wall rests for the remainder of the step. In the plugin, two bodies moved by
-    /// Rapier get a fixed joint; a Brownian molecule sticks to Brownian molecules only.
+    /// Rapier get a fixed joint, an entity with a `StickJoint`, which breaks if it is despawned; a
+    /// Brownian molecule sticks to Brownian molecules only, and leaves its cluster when it loses
+    /// its `BrownianMotion`.
     Stick,
     /// Pass through each other for the remainder of the step. In the plugin at least one of the two
     /// must be Brownian; bodies moved by Rapier bounce, unless collision groups filter them.

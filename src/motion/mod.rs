@@ -21,8 +21,10 @@
 //!
 //! - *Spheres never tunnel*, at any speed. A contact is reported before the spheres overlap
 //!   by more than a tolerance ([`OVERLAP_TOLERANCE_NM`] by default).
-//! - *Molecules*: no contact of bounding spheres is missed. Atoms are compared at the ends of
-//!   steps, so a step must move a molecule by less than its thickness.
+//! - *Molecules never jump through each other*, at any speed. Atoms are tested along the whole
+//!   step, not only at its end ([`first_impact`](crate::search::first_impact)): no overlap deeper
+//!   than [`IMPACT_TOLERANCE_NM`](crate::search::IMPACT_TOLERANCE_NM) is missed. In
+//!   [`molecule_collisions`], a molecule may rotate by at most half a turn per step.
 //! - *Determinism*: results are ordered by time, then by index, and bitwise identical on any
 //!   number of threads for the same input and seed.
 //!

@@ -1,4 +1,4 @@
-//! Overlap tests between molecules: proxies first, then atoms.
+//! Overlap tests between molecules, at rest and in motion.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::molecule::{LocalGrid, MoleculeTemplate};
 use crate::pose::Pose;
 use crate::proxy::{ProxyError, ProxySet};
+use crate::search::RigidSpheres;
 
 /// Target number of atoms per proxy.
 const ATOMS_PER_PROXY: usize = 24;
@@ -19,16 +20,18 @@ const SEED: u64 = 1;
 /// Margin of the proxy tests for the rounding of poses and proxies, nm.
 const ROUNDING_NM: f32 = 1.0e-3;
 
-/// The atoms of a molecule in a cell grid and in proxies, for overlap tests.
+/// The atoms of a molecule in a cell grid and in proxies for overlap tests, and in clusters for
+/// tests in motion.
 #[derive(Clone, Debug)]
 pub struct OverlapShape {
     template: Arc<MoleculeTemplate>,
     grid: LocalGrid,
     proxies: ProxySet,
+    spheres: RigidSpheres,
 }
 
 impl OverlapShape {
-    /// Builds the cell grid and the proxies of a template.
+    /// Builds the cell grid, the proxies and the clusters of a template.
     ///
     /// # Errors
     /// [`ProxyError`] if the template has no atoms, or too many.
@@ -38,8 +41,14 @@ impl OverlapShape {
         Ok(Self {
             grid: LocalGrid::new(template.positions(), template.radii()),
             proxies,
+            spheres: RigidSpheres::atoms(&template),
             template,
         })
+    }
+
+    /// The atoms, for a [`MovingMolecule`](crate::search::MovingMolecule).
+    pub(crate) fn spheres(&self) -> &RigidSpheres {
+        &self.spheres
     }
 
     pub(crate) fn bounding_radius(&self) -> f32 {

@@ -80,8 +80,8 @@ impl MoleculeBackend {
 
     /// The backend in use: [`Backend::Cpu`] or [`Backend::Gpu`].
     ///
-    /// Contexts that are too large for the GPU, or too small to benefit from it, use the CPU:
-    /// see [`MoleculeWorld::backend`].
+    /// Contexts that are too large for the GPU, too small to benefit from it, or with molecules that
+    /// have `ActiveHooks`, use the CPU: see [`MoleculeWorld::backend`].
     #[must_use]
     pub fn active(&self) -> Backend {
         match self.adapter {
@@ -179,7 +179,9 @@ pub(super) fn assign_backends(
         let renewed = world.backend.generation != backend.generation;
         let was_gpu = world.backend.is_gpu;
         let would_fail = !renewed && world.backend.would_fail(spheres);
-        let is_gpu = !would_fail && backend.prefers_gpu(spheres, was_gpu);
+        // A GPU does not call hooks, unless it only searches.
+        let can_filter = backend.search_only || !world.has_hooks;
+        let is_gpu = can_filter && !would_fail && backend.prefers_gpu(spheres, was_gpu);
         if !renewed && is_gpu == was_gpu {
             continue;
         }

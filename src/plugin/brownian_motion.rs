@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{GravityScale, RapierRigidBodySet};
+use bevy_rapier3d::prelude::{GravityScale, RapierContextEntityLink, RapierRigidBodySet};
 use bevy_rapier3d::rapier::dynamics::RigidBodySet;
 use bevy_rapier3d::rapier::math::Pose as RapierPose;
 
@@ -21,7 +21,7 @@ use super::state_errors::ReportedEntities;
 use crate::dynamics::MemberIndex;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, Medium, MoveRules, hydrodynamic_radius,
+    BrownianMolecule, BrownianMolecules, BrownianState, Medium, MoveRules, hydrodynamic_radius,
 };
 use crate::motion::{CollisionOutcome, MotionError};
 use crate::pose::Pose;
@@ -83,8 +83,8 @@ pub struct BrownianMotionConfig {
     pub pace: f64,
     /// Seed of the random steps. Default: 1.
     pub seed: u64,
-    /// Maximum number of steps per substep. A substep is split so that molecules do not jump
-    /// through each other; time beyond this limit is skipped and a warning is logged. Default: 64.
+    /// Maximum number of steps per substep. A long substep is split, because long moves are
+    /// rejected more often; time beyond this limit is skipped and a warning is logged. Default: 64.
     pub max_steps: u32,
 }
 
@@ -184,8 +184,9 @@ impl Diffusion {
         crowd.set_molecules(&list)?;
         let find = |entity: &Entity| {
             let key = |(member, _): &(Member, bool)| member.entity;
-            let index = self.members.binary_search_by_key(entity, key);
-            index.ok().map(|index| index as u32)
+            let index = self.members.binary_search_by_key(entity, key).ok()?;
+            // A molecule that no longer diffuses leaves its cluster.
+            self.members[index].1.then_some(index as u32)
         };
         for cluster in &clusters {
             let mut remaining = cluster.iter().filter_map(find);
@@ -200,6 +201,21 @@ impl Diffusion {
     /// Whether molecules diffuse, or should.
     pub fn is_active(&self) -> bool {
         !self.members.is_empty()
+    }
+
+    /// The state, if any molecule diffuses.
+    pub fn state(&self) -> Option<BrownianState> {
+        self.crowd.as_ref().map(BrownianMolecules::state)
+    }
+
+    /// Continues from a previous state. Returns whether that is one of the same molecules.
+    pub fn restore(&mut self, state: Option<&BrownianState>) -> bool {
+        self.passing.clear();
+        match (&mut self.crowd, state) {
+            (Some(crowd), Some(state)) => crowd.restore(state),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     /// Clusters of two or more molecules.
@@ -221,9 +237,8 @@ pub(super) fn collect_diffusing(
     mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
     molecules: Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
     changed: Query<(), (With<PreparedMolecule>, Changed<BrownianMotion>)>,
-    mut removed: RemovedComponents<BrownianMotion>,
 ) {
-    let outdated = !changed.is_empty() || removed.read().count() > 0 || config.is_changed();
+    let outdated = !changed.is_empty() || config.is_changed();
     if config.is_changed() && (config.pace.is_nan() || config.pace < 0.0) {
         error!(
             "no molecule diffuses: the pace of BrownianMotionConfig is {}, but must not be \
@@ -245,6 +260,19 @@ pub(super) fn collect_diffusing(
             error!("molecules of context {context} do not diffuse: {error}");
             diffusion.crowd = None;
         }
+    }
+}
+
+/// Marks the diffusing molecules of a context as outdated when one stops to diffuse.
+pub(super) fn release_diffusing(
+    removed: On<Remove, BrownianMotion>,
+    links: Query<&RapierContextEntityLink>,
+    mut worlds: Query<&mut MoleculeWorld>,
+) {
+    if let Ok(link) = links.get(removed.entity)
+        && let Ok(mut world) = worlds.get_mut(link.0)
+    {
+        world.diffusion.collected = false;
     }
 }
 

@@ -13,10 +13,10 @@ use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 
 use super::acceleration_bound::AccelerationBound;
 use super::brownian_motion::BrownianMotion;
-use super::components::{MoleculeDetail, MoleculeMaterial};
+use super::components::MoleculeDetail;
 use super::molecule_world::{Member, Members, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
-use crate::dynamics::ContactMember;
+use crate::dynamics::{ContactMember, ContactSurface};
 
 /// Molecules that have lost their body or file since they were last collected.
 #[derive(Default, Resource)]
@@ -45,7 +45,6 @@ type MemberChange = Or<(
 type MemberParts<'a> = (
     &'a PreparedMolecule,
     &'a MoleculeDetail,
-    &'a MoleculeMaterial,
     &'a RapierRigidBodyHandle,
     &'a RapierContextEntityLink,
     Has<BrownianMotion>,
@@ -148,7 +147,7 @@ fn collect_changes(
     let mut changes = MemberChanges::default();
     for &entity in candidates {
         let parts = molecules.get(entity).ok().map(|(_, parts)| parts);
-        let Some((prepared, detail, material, handle, _, diffuses, is_bounded)) =
+        let Some((prepared, detail, handle, _, diffuses, is_bounded)) =
             parts.filter(|(.., link, _, _)| link.0 == context)
         else {
             if members.index_of(entity).is_some() {
@@ -156,12 +155,11 @@ fn collect_changes(
             }
             continue;
         };
-        let (material, groups) = material.surface();
         changes.contacts.push(ContactMember {
             id: entity.to_bits(),
             spheres: prepared.spheres(*detail),
-            material,
-            groups,
+            // Set before the first substep, with the other rules.
+            surface: ContactSurface::default(),
         });
         changes.added.push(Member {
             entity,

@@ -27,7 +27,6 @@ pub(super) fn apply_collision_types(
         (With<PreparedMolecule>, Without<ActiveCollisionTypes>),
     >,
     ordinary: Query<&ActiveCollisionTypes, Without<PreparedMolecule>>,
-    mut removed: RemovedComponents<ActiveCollisionTypes>,
     mut applied: Local<Option<RapierCollisionTypes>>,
 ) {
     let has_default =
@@ -36,7 +35,7 @@ pub(super) fn apply_collision_types(
         ContactModel::Crowd if ordinary.iter().all(has_default) => RapierCollisionTypes::empty(),
         _ => RapierCollisionTypes::default(),
     };
-    let all = applied.replace(types) != Some(types) || removed.read().count() > 0;
+    let all = applied.replace(types) != Some(types);
     for (handle, link) in &molecules {
         if (all || handle.is_changed())
             && let Ok(mut context) = contexts.get_mut(link.0)
@@ -49,6 +48,16 @@ pub(super) fn apply_collision_types(
                 find_pairs_again(collider);
             }
         }
+    }
+}
+
+/// Makes [`apply_collision_types`] visit a molecule whose own types are removed.
+pub(super) fn restore_collision_types(
+    removed: On<Remove, ActiveCollisionTypes>,
+    mut molecules: Query<&mut RapierColliderHandle, With<PreparedMolecule>>,
+) {
+    if let Ok(mut handle) = molecules.get_mut(removed.entity) {
+        handle.set_changed();
     }
 }
 

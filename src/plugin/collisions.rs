@@ -4,6 +4,7 @@ use std::fmt;
 
 use bevy::prelude::*;
 
+use super::contact_events::MoleculeEventsEnabled;
 use super::molecule_world::MoleculeWorld;
 
 pub use crate::motion::CollisionOutcome;
@@ -11,8 +12,8 @@ pub use crate::motion::CollisionOutcome;
 /// Two molecules collided: their atoms touch, or would have touched. Reported for molecules with
 /// [`BrownianMotion`](super::BrownianMotion) or [`AccelerationBound`](super::AccelerationBound).
 ///
-/// Written once as a message, with the smaller entity as `molecule`, and triggered as an
-/// event on both entities. In each context, messages are sorted by substep, time and
+/// Written once as a message, with the smaller entity as `molecule`, and triggered as an event on
+/// those of the two that have [`MoleculeEventsEnabled`]. In each context, messages are sorted by substep, time and
 /// entities, the same from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Message, EntityEvent, Reflect)]
 #[reflect(Clone, Debug, PartialEq)]
@@ -42,8 +43,11 @@ pub struct MoleculeCollision {
 ///     outcome => outcome,
 /// }));
 /// ```
-#[derive(Resource)]
-pub struct CollisionRule(Box<dyn Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync>);
+#[derive(Resource, Reflect)]
+#[reflect(Debug, Default, from_reflect = false)]
+pub struct CollisionRule(
+    #[reflect(ignore)] Box<dyn Fn(&MoleculeCollision) -> CollisionOutcome + Send + Sync>,
+);
 
 impl CollisionRule {
     /// A rule, called once per collision in the order of the messages.
@@ -78,14 +82,14 @@ impl fmt::Debug for CollisionRule {
 pub(super) fn publish_collisions(
     mut commands: Commands,
     mut worlds: Query<&mut MoleculeWorld>,
+    enabled: Query<(), With<MoleculeEventsEnabled>>,
     mut messages: MessageWriter<MoleculeCollision>,
 ) {
     for mut world in &mut worlds {
         for collision in world.collisions.drain(..) {
             let (one, two) = (collision.molecule, collision.other);
             for (molecule, other) in [(one, two), (two, one)] {
-                // The molecule may have been despawned.
-                if commands.get_entity(molecule).is_ok() {
+                if enabled.contains(molecule) {
                     commands.trigger(MoleculeCollision {
                         molecule,
                         other,

@@ -67,7 +67,8 @@ impl Compartment {
     }
 }
 
-/// A parry shape that implements `Reflect`. Default: a ball of 1 nm.
+/// A parry shape that implements `Reflect`, but cannot be saved in a scene. Default: a ball of
+/// 1 nm.
 #[derive(Clone, Debug, Reflect, Deref)]
 #[reflect(opaque)]
 #[reflect(Clone, Debug, Default)]
@@ -176,7 +177,11 @@ impl InCompartment {
 }
 
 /// The surface of a valid [`Compartment`]. Inserted by the plugin.
-#[derive(Clone, Debug, Component)]
+///
+/// Scenes do not save it: the plugin inserts it again.
+#[derive(Clone, Debug, Component, Reflect)]
+#[reflect(opaque)]
+#[reflect(Clone, Debug)]
 pub struct CompartmentSurface {
     /// In the frame of the entity.
     local: Arc<dyn Surface>,

@@ -108,7 +108,7 @@ pub(super) fn compute_springs(
                 );
             }
             let body = bodies.bodies.get(member.body);
-            let body = body.and_then(|body| moving_body(body, Vec3::ZERO));
+            let body = body.and_then(|body| moving_body(body, Vec3::ZERO, dt));
             if let (Ok(surface), Some(body)) = (surface, body)
                 && let Some(impulse) = spring(confinement, surface, &body, dt)
             {

@@ -1,10 +1,13 @@
 //! The components of a molecule.
 
+use bevy::asset::AsAssetId;
+use bevy::ecs::template::FromTemplate;
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{Group, RigidBody, Velocity};
+use bevy_rapier3d::prelude::{RigidBody, Velocity};
 
-use crate::dynamics::{ContactMaterial, InteractionGroups};
-use crate::molecule::MoleculeTemplate;
+use crate::dynamics::ContactMaterial;
+// The derive of `FromTemplate` adds a type with the usual name to this module.
+use crate::molecule::MoleculeTemplate as StructureTemplate;
 
 /// A rigid molecule. This component is enough to spawn one:
 ///
@@ -23,8 +26,10 @@ use crate::molecule::MoleculeTemplate;
 /// new file is loaded. Removing the component removes the collider and the mass.
 ///
 /// Default: no file.
-#[derive(Clone, Debug, Default, Component, Reflect)]
-#[reflect(Component, Clone, Debug, Default)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Component, FromTemplate, Reflect,
+)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(
     RigidBody,
     Velocity,
@@ -34,82 +39,57 @@ use crate::molecule::MoleculeTemplate;
     MoleculeDetail,
     Colliding
 )]
-pub struct Molecule(pub Handle<MoleculeTemplate>);
+pub struct Molecule(pub Handle<StructureTemplate>);
 
-/// Contact material and collision groups of a molecule.
+impl From<Handle<StructureTemplate>> for Molecule {
+    fn from(handle: Handle<StructureTemplate>) -> Self {
+        Self(handle)
+    }
+}
+
+impl From<Molecule> for AssetId<StructureTemplate> {
+    fn from(molecule: Molecule) -> Self {
+        molecule.id()
+    }
+}
+
+impl From<&Molecule> for AssetId<StructureTemplate> {
+    fn from(molecule: &Molecule) -> Self {
+        molecule.id()
+    }
+}
+
+impl AsAssetId for Molecule {
+    type Asset = StructureTemplate;
+
+    fn as_asset_id(&self) -> AssetId<StructureTemplate> {
+        self.id()
+    }
+}
+
+/// Stiffness of the contacts of a molecule with other molecules, in
+/// [`ContactModel::Crowd`](super::ContactModel::Crowd).
 ///
-/// Friction and restitution apply to all contacts; frequency and damping to contacts with other
-/// molecules in [`ContactModel::Crowd`](super::ContactModel::Crowd). May change at any time. If a
-/// value is invalid, the default material is used and an error is logged once per change.
-///
-/// ```
-/// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
-/// # use bevy_rapier3d::prelude::*;
-/// // Molecules of a group that does not collide with itself.
-/// let material = MoleculeMaterial {
-///     memberships: Group::GROUP_2,
-///     filter: Group::ALL.difference(Group::GROUP_2),
-///     ..default()
-/// };
-/// ```
+/// Rapier's components set the rest, as for any collider: `Friction`, `Restitution`,
+/// `CollisionGroups` and others, see the [table](super#components-of-rapier). May change at any
+/// time. If a value is invalid, the default material is used and an error is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 pub struct MoleculeMaterial {
-    /// Ratio of separation speed to approach speed, from 0 to 1. Default: 0.
-    pub restitution: f32,
-    /// Coulomb friction coefficient. Default: 0.5.
-    pub friction: f32,
     /// Frequency of the contact spring, Hz: how fast overlaps are resolved. Limited to a quarter of
     /// the substep rate. Default: 60 Hz.
     pub frequency_hz: f32,
     /// Damping ratio of the contact spring; 1 is critical. Default: 10.
     pub damping_ratio: f32,
-    /// Groups that the molecule belongs to. Unless `memberships` and `filter` are both
-    /// `Group::ALL`, they are also the [`CollisionGroups`](bevy_rapier3d::prelude::CollisionGroups)
-    /// of the collider. Default: all.
-    pub memberships: Group,
-    /// Groups that the molecule collides with. Default: all.
-    pub filter: Group,
 }
 
 impl Default for MoleculeMaterial {
     fn default() -> Self {
         let material = ContactMaterial::default();
         Self {
-            restitution: material.restitution,
-            friction: material.friction,
             frequency_hz: material.frequency_hz,
             damping_ratio: material.damping_ratio,
-            memberships: Group::ALL,
-            filter: Group::ALL,
         }
-    }
-}
-
-impl MoleculeMaterial {
-    /// The contact material, which may be invalid.
-    pub(super) fn contact_material(&self) -> ContactMaterial {
-        ContactMaterial {
-            restitution: self.restitution,
-            friction: self.friction,
-            frequency_hz: self.frequency_hz,
-            damping_ratio: self.damping_ratio,
-        }
-    }
-
-    /// The contact material, or the default if it is invalid, and the groups.
-    pub(super) fn surface(&self) -> (ContactMaterial, InteractionGroups) {
-        let material = self.contact_material();
-        let material = match material.check() {
-            Ok(()) => material,
-            Err(_) => ContactMaterial::default(),
-        };
-        let groups = InteractionGroups {
-            memberships: self.memberships.bits(),
-            filter: self.filter.bits(),
-        };
-        (material, groups)
     }
 }
 
@@ -143,7 +123,8 @@ pub enum MoleculeDetail {
     /// One sphere around each residue.
     Residues,
     /// This many [proxies](crate::proxy), at least one. If the molecule has no more atoms
-    /// than that, its atoms.
+    /// than that, its atoms. They are computed once per file: before a molecule of a file gets its
+    /// body, in a background task; after a change of this component, in that frame.
     Proxies(u32),
     /// One sphere around the whole molecule.
     Whole,

@@ -4,41 +4,23 @@ use std::time::Instant;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
-    RapierConfiguration, RapierContextColliders, RapierContextEntityLink, RapierContextJoints,
-    RapierContextSimulation, RapierRigidBodySet,
+    RapierConfiguration, RapierContextColliders, RapierContextJoints, RapierContextSimulation,
+    RapierRigidBodySet,
 };
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 
 use super::backend::{MoleculeBackend, MoleculeBackendFailed, report_device_error};
-use super::components::MoleculeMaterial;
-use super::contact_events::TouchingPair;
+use super::components::MoleculeDetail;
+use super::contact_events::{CrowdContactSource, TouchingPair};
 use super::molecule_world::{ContactModel, MoleculeWorld};
-use super::prepared_molecule::PreparedMolecule;
 use super::rapier_body::moving_body;
+use super::rapier_contacts::rapier_touches;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
 use crate::dynamics::{ContactSolverConfig, Exclusion, Impulse};
 
-fn wake_up(bodies: &mut RigidBodySet, handle: RigidBodyHandle) {
+pub(super) fn wake_up(bodies: &mut RigidBodySet, handle: RigidBodyHandle) {
     if let Some(body) = bodies.get_mut(handle) {
         body.wake_up(true);
-    }
-}
-
-/// Applies changed materials to the contact solver.
-pub(super) fn update_contact_materials(
-    mut worlds: Query<&mut MoleculeWorld>,
-    changed: Query<
-        (Entity, &MoleculeMaterial, &RapierContextEntityLink),
-        (Changed<MoleculeMaterial>, With<PreparedMolecule>),
-    >,
-) {
-    for (entity, material, link) in &changed {
-        if let Ok(mut world) = worlds.get_mut(link.0)
-            && let Some(index) = world.members.index_of(entity)
-        {
-            let (material, groups) = material.surface();
-            world.contacts.set_surface(index, material, groups);
-        }
     }
 }
 
@@ -55,9 +37,9 @@ pub(super) fn gather(
     mut errors: MessageWriter<MoleculeStateError>,
 ) {
     for (context, mut world, bodies, joints, config) in &mut worlds {
-        if world.substep.is_none() || *model != ContactModel::Crowd {
+        let Some(substep) = world.substep.filter(|_| *model == ContactModel::Crowd) else {
             continue;
-        }
+        };
         let start = Instant::now();
         let world = &mut *world;
         world.contacts.set_ignored_pairs(|ignored| {
@@ -67,10 +49,14 @@ pub(super) fn gather(
             });
         });
         let excluded_before = world.contacts.excluded().count();
-        let (members, bodies) = (&world.members, &bodies.bodies);
+        let (members, disabled) = (&world.members, &world.disabled);
+        let bodies = &bodies.bodies;
         let gathered = world.contacts.gather(|member| {
+            if disabled.binary_search(&member).is_ok() {
+                return None;
+            }
             let body = bodies.get(members[member].body)?;
-            moving_body(body, config.gravity)
+            moving_body(body, config.gravity, substep)
         });
         match gathered {
             Ok(true) => report_new_exclusions(world, excluded_before, &mut errors),
@@ -125,21 +111,48 @@ fn report_new_exclusions(
     }
 }
 
-/// Finds the molecules that touch.
+/// Finds the pairs of molecules that touch or are close.
 pub(super) fn detect(
     model: Res<ContactModel>,
-    mut worlds: Query<(
-        Entity,
-        &mut MoleculeWorld,
-        &RapierContextSimulation,
-        &RapierContextColliders,
-    )>,
-    molecules: Query<(), With<PreparedMolecule>>,
+    mut worlds: Query<(Entity, &mut MoleculeWorld)>,
     mut backend: ResMut<MoleculeBackend>,
     mut errors: MessageWriter<MoleculeStateError>,
     mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
-    for (context, mut world, simulation, colliders) in &mut worlds {
+    for (context, mut world) in &mut worlds {
+        if world.substep.is_none() || *model != ContactModel::Crowd {
+            continue;
+        }
+        let start = Instant::now();
+        let world = &mut *world;
+        let excluded_before = world.contacts.excluded().count();
+        match world.contacts.detect() {
+            Ok(_) => world.search_failed = false,
+            Err(error) if !world.search_failed => {
+                world.search_failed = true;
+                error!("failed to find contacts in context {context}: {error}");
+            }
+            Err(_) => {}
+        }
+        report_new_exclusions(world, excluded_before, &mut errors);
+        if let Some(error) = world.contacts.take_device_error() {
+            report_device_error(context, error, world, &mut backend, &mut failures);
+        }
+        world.times.detect += start.elapsed();
+    }
+}
+
+/// Updates which molecules touch, after their contacts were solved.
+pub(super) fn update_touching(
+    model: Res<ContactModel>,
+    mut worlds: Query<(
+        &mut MoleculeWorld,
+        &RapierContextSimulation,
+        &RapierContextColliders,
+    )>,
+    details: Query<&'static MoleculeDetail>,
+) {
+    for (mut world, simulation, colliders) in &mut worlds {
         if world.substep.is_none() {
             continue;
         }
@@ -147,54 +160,36 @@ pub(super) fn detect(
         let world = &mut *world;
         match *model {
             ContactModel::Crowd => {
-                let excluded_before = world.contacts.excluded().count();
-                match world.contacts.detect() {
-                    Ok(_) => world.search_failed = false,
-                    Err(error) if !world.search_failed => {
-                        world.search_failed = true;
-                        error!("failed to find contacts in context {context}: {error}");
-                    }
-                    Err(_) => {}
-                }
-                report_new_exclusions(world, excluded_before, &mut errors);
-                if let Some(error) = world.contacts.take_device_error() {
-                    report_device_error(context, error, world, &mut backend, &mut failures);
-                }
                 let touches = world.contacts.touches().iter();
-                let touching = touches.filter(|touch| touch.overlaps > 0).map(|touch| {
+                let touching = touches.filter(|touch| touch.is_touching()).map(|touch| {
                     let [a, b] = [touch.a, touch.b].map(|member| world.members[member].entity);
-                    TouchingPair::new(a, b, touch.penetration)
+                    TouchingPair {
+                        pushes: touch.pushes,
+                        ..TouchingPair::new(a, b, touch.penetration)
+                    }
                 });
-                world.touching.update(touching);
+                // Fast molecules may have passed others between two substeps.
+                let impacts = world.contacts.impacts_of_fast_members().iter();
+                let met = impacts.map(|met| {
+                    let [a, b] = [met.a, met.b].map(|member| world.members[member].entity);
+                    TouchingPair::new(a, b, 0.0)
+                });
+                world.touching.update(touching.chain(met), true);
+                let source = CrowdContactSource {
+                    contacts: &world.contacts,
+                    members: &world.members,
+                    details: &details,
+                };
+                world.touching.describe(|change| source.describe(change));
             }
             ContactModel::Solver => {
-                let is_molecule = |entity| molecules.contains(entity);
+                let is_molecule = |entity| details.contains(entity);
                 let touching = rapier_touches(simulation, colliders, is_molecule);
-                world.touching.update(touching);
+                world.touching.update(touching.into_iter(), false);
             }
         }
-        world.times.detect += start.elapsed();
+        world.times.respond += start.elapsed();
     }
-}
-
-fn rapier_touches(
-    simulation: &RapierContextSimulation,
-    colliders: &RapierContextColliders,
-    is_molecule: impl Fn(Entity) -> bool,
-) -> impl Iterator<Item = TouchingPair> {
-    simulation
-        .narrow_phase
-        .contact_pairs()
-        .filter_map(move |pair| {
-            let [a, b] = [pair.collider1, pair.collider2].map(|handle| {
-                let entity = colliders.collider_entity(handle);
-                entity.filter(|entity| is_molecule(*entity))
-            });
-            let (a, b) = (a?, b?);
-            let points = pair.manifolds.iter().flat_map(|manifold| &manifold.points);
-            let gap = points.map(|point| point.dist).fold(f32::INFINITY, f32::min);
-            (gap < 0.0).then(|| TouchingPair::new(a, b, -gap))
-        })
 }
 
 /// Solves the contacts.

@@ -63,6 +63,10 @@ impl MoleculeDiagnostics {
     pub const TOUCHES: DiagnosticPath = DiagnosticPath::const_new("molecules/touches");
     /// Deepest overlap of two molecules after the last substep, nm.
     pub const PENETRATION: DiagnosticPath = DiagnosticPath::const_new("molecules/penetration");
+    /// Bytes sent to the GPU in the last drawn frame. See
+    /// [`MoleculeUploads`](crate::render::MoleculeUploads).
+    #[cfg(feature = "draw")]
+    pub const UPLOADED: DiagnosticPath = DiagnosticPath::const_new("molecules/uploaded");
     /// 1 if any context uses a GPU, else 0. See [`MoleculeBackend`](super::MoleculeBackend).
     pub const BACKEND: DiagnosticPath = DiagnosticPath::const_new("molecules/backend");
 }
@@ -127,6 +131,19 @@ impl Plugin for MoleculeDiagnosticsPlugin {
             app.register_diagnostic(Diagnostic::new(path).with_suffix(suffix));
         }
         app.add_systems(Last, measure);
+        #[cfg(feature = "draw")]
+        app.register_diagnostic(Diagnostic::new(MoleculeDiagnostics::UPLOADED).with_suffix(" B"))
+            .add_systems(Last, measure_uploads);
+    }
+}
+
+#[cfg(feature = "draw")]
+fn measure_uploads(
+    mut diagnostics: Diagnostics,
+    uploads: Option<Res<crate::render::MoleculeUploads>>,
+) {
+    if let Some(uploads) = uploads {
+        diagnostics.add_measurement(&MoleculeDiagnostics::UPLOADED, || uploads.bytes() as f64);
     }
 }
 

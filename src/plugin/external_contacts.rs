@@ -31,9 +31,9 @@ pub(super) fn collect_external_contacts(
     )>,
 ) {
     for (mut world, simulation, colliders, bodies, config) in &mut worlds {
-        if world.substep.is_none() || *model != ContactModel::Crowd {
+        let Some(substep) = world.substep.filter(|_| *model == ContactModel::Crowd) else {
             continue;
-        }
+        };
         let world = &mut *world;
         let context = Context {
             colliders: &colliders.colliders,
@@ -41,6 +41,7 @@ pub(super) fn collect_external_contacts(
             members: &world.members,
             max_gap: world.contacts.config.prediction_distance,
             gravity: config.gravity,
+            substep,
         };
         let external = &mut world.external_contacts;
         external.collect(&context, &simulation.narrow_phase);
@@ -58,6 +59,8 @@ struct Context<'a> {
     /// Contacts with a larger gap are ignored, nm.
     max_gap: f32,
     gravity: Vec3,
+    /// Length of the substep, s.
+    substep: f32,
 }
 
 impl Context<'_> {
@@ -144,7 +147,7 @@ impl ExternalContacts {
         }
         let parent = context.colliders.get(handle)?.parent();
         let mut body = match parent.and_then(|body| context.bodies.get(body)) {
-            Some(body) => moving_body(body, context.gravity)?,
+            Some(body) => moving_body(body, context.gravity, context.substep)?,
             None => MovingBody::default(),
         };
         if !movable {
@@ -261,6 +264,7 @@ mod tests {
             members: &members,
             max_gap: 0.1,
             gravity: Vec3::ZERO,
+            substep: 0.01,
         };
         let mut external = ExternalContacts::default();
         external.collect(&context, &narrow_phase);

@@ -12,7 +12,9 @@ use super::components::{Colliding, Molecule};
 use super::contact_events::TouchingMolecules;
 use super::prepared_molecule::PreparedMolecule;
 use crate::pose::Pose;
-use crate::render::{ExtractedInstanceSets, InstanceSource, MoleculeInstance};
+use crate::render::{
+    ExtractedInstanceSets, InstanceSource, MoleculeHighlight, MoleculeInstance, MoleculeTint,
+};
 
 /// Excludes a molecule from rendering by the plugin, for apps that draw it themselves.
 #[derive(Clone, Copy, Debug, Default, Component, Reflect)]
@@ -26,7 +28,8 @@ pub struct NoMoleculeRendering;
 /// [`ColorMode::Collision`](crate::render::ColorMode::Collision) shows [`Colliding`],
 /// [`ColorMode::Group`](crate::render::ColorMode::Group) the compartment and its region, and
 /// [`ColorMode::Penetration`](crate::render::ColorMode::Penetration) the deepest overlap in
-/// [`TouchingMolecules`].
+/// [`TouchingMolecules`]. A [`MoleculeTint`] sets color and opacity of a molecule, and a
+/// [`MoleculeHighlight`] makes it stand out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoleculeExtractPlugin;
 
@@ -46,6 +49,14 @@ impl Plugin for MoleculeExtractPlugin {
     }
 }
 
+/// The pose at which a molecule is drawn, without the scale of its transform; `None` if it is not
+/// finite.
+pub(super) fn drawn_pose(transform: &GlobalTransform) -> Option<Pose> {
+    let (_, rotation, position) = transform.to_scale_rotation_translation();
+    let pose = Pose::new(position, rotation);
+    pose.is_finite().then_some(pose)
+}
+
 /// Extracts all molecules, in one instance set per combination of render layers.
 fn extract_molecules(
     mut extracted: ResMut<ExtractedInstanceSets>,
@@ -59,6 +70,8 @@ fn extract_molecules(
                 &InheritedVisibility,
                 Option<&InCompartment>,
                 Option<&RenderLayers>,
+                Option<&MoleculeTint>,
+                Option<&MoleculeHighlight>,
             ),
             (With<Molecule>, Without<NoMoleculeRendering>),
         >,
@@ -68,8 +81,7 @@ fn extract_molecules(
 ) {
     let is_physics = |source: &InstanceSource| matches!(source, InstanceSource::Physics(_));
     for (_, set) in (extracted.0.iter_mut()).filter(|(source, _)| is_physics(source)) {
-        set.clear();
-        set.templates.clear();
+        set.restart();
         set.visible = false;
     }
     deepest.clear();
@@ -79,24 +91,25 @@ fn extract_molecules(
             *depth = depth.max(pair.penetration);
         }
     }
-    let confined = molecules.iter().filter_map(|(.., confined, _)| confined);
+    let confined = molecules
+        .iter()
+        .filter_map(|(.., confined, _, _, _)| confined);
     let key = |confined: &InCompartment| (confined.compartment, confined.region);
     let mut groups: BTreeMap<_, u32> = confined.map(|one| (key(one), 0)).collect();
     for (index, group) in (0..).zip(groups.values_mut()) {
         *group = index;
     }
     let no_group = groups.len() as u32;
-    for (entity, prepared, transform, colliding, visibility, confined, layers) in &molecules {
-        let (_, rotation, position) = transform.to_scale_rotation_translation();
-        let pose = Pose::new(position, rotation);
-        if !visibility.get() || !pose.is_finite() {
+    for (entity, prepared, transform, colliding, visibility, confined, layers, tint, highlight) in
+        &molecules
+    {
+        let Some(pose) = drawn_pose(transform).filter(|_| visibility.get()) else {
             continue;
-        }
+        };
         let layers = layers.cloned().unwrap_or_default();
         let set = extracted.0.entry(InstanceSource::Physics(layers.clone()));
         let set = set.or_default();
         set.layers = layers;
-        set.opacity = 1.0;
         set.visible = true;
         let template = set.template_index(prepared.template());
         set.push(
@@ -107,6 +120,8 @@ fn extract_molecules(
                 group: confined.map_or(no_group, |confined| groups[&key(confined)]),
                 colliding: colliding.any(),
                 penetration: deepest.get(&entity).copied().unwrap_or(0.0),
+                tint: tint.copied().unwrap_or_default(),
+                highlight: highlight.copied(),
             },
         );
     }

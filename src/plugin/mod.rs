@@ -10,7 +10,8 @@
 //! | [`Molecule`] | app | the structure file; requires all other components of a body |
 //! | `Transform` | both | pose of the center of mass, world frame, nm; the scale must be 1 |
 //! | `Velocity` (Rapier) | both | nm/s and rad/s |
-//! | [`MoleculeMaterial`] | app | restitution, friction, stiffness, collision groups |
+//! | [`MoleculeMaterial`] | app | stiffness of contacts with other molecules; Rapier's components set the [rest](#components-of-rapier) |
+//! | [`MoleculeEventsEnabled`] | app | triggers entity events on the molecule |
 //! | [`MoleculeDetail`] | app | spheres used in contacts with other molecules: atoms, residues, proxies, one |
 //! | [`StaticMolecule`] | app | a molecule with a fixed body |
 //! | [`CrowdOnly`] | app | a molecule without a Rapier collider |
@@ -18,22 +19,31 @@
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`Colliding`] | plugin | number of molecules that it touches |
 //! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
 //! | [`MoleculeWorld`] | plugin | contacts, clock and timings, on each Rapier context |
 //!
 //! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`].
-//! - Messages that are also entity events, in a deterministic order:
-//!   [`MoleculeContactStarted`], [`MoleculeContactStopped`], [`MoleculeCollision`].
+//! - Messages in a deterministic order, also entity events of molecules with
+//!   [`MoleculeEventsEnabled`]: [`MoleculeContactStarted`], [`MoleculeContactStopped`],
+//!   [`MoleculeCollision`]. Rapier's `CollisionEvent` and `ContactForceEvent` are sent, too, if
+//!   `ActiveEvents` requests them.
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
 //! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
 //!   vesicle; `Crowd::from_world` is the inverse.
-//! - System parameters: [`TouchingMolecules`] lists touching molecules; [`MoleculeQueries`]
+//! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
 //!   finds atoms by rays, moving shapes and points.
 //!
 //! Lengths are nm, masses Da, times s, angles radians. Rapier's gravity of 9.81 is then 9.81 nm/s².
+//!
+//! # Files and scenes
+//!
+//! [`MoleculeLoader`] loads structure files, and chains, models and assemblies of them by label:
+//! `1gzx.pdb#ChainA`. All components, resources and configurations implement `Reflect`. With
+//! [`molecule_scene_filter`], molecules are saved in a scene file and loaded from it.
 //!
 //! # System sets
 //!
@@ -78,13 +88,48 @@
 //!
 //! # Molecules as colliders
 //!
-//! A molecule has a Rapier collider, so ordinary colliders and Rapier's queries find it. In
+//! A molecule has a Rapier collider, so ordinary colliders and Rapier's queries find it, and
+//! Rapier's debug renderer draws its bounding sphere. In
 //! [`ContactModel::Crowd`], Rapier does no work for pairs of molecules: their colliders have no
 //! [`ActiveCollisionTypes`](bevy_rapier3d::prelude::ActiveCollisionTypes), so its broad phase drops
 //! the pairs, while the types of ordinary colliders keep theirs with molecules. Types that the app
 //! sets on a molecule are kept. What remains is the update of Rapier's tree, which follows large
 //! bodies less closely than by default
 //! (`adaptive_change_detection_margin`); [`CrowdOnly`] molecules save that, too.
+//!
+//! # Components of Rapier
+//!
+//! Molecules obey Rapier's components as ordinary colliders do. In contacts with ordinary colliders,
+//! Rapier applies all of them. The table is about contacts between molecules: in
+//! [`ContactModel::Crowd`], in [`ContactModel::Solver`], and for [`CrowdOnly`] molecules. The tests
+//! in `tests/plugin/rapier_components.rs` check each row in all three.
+//!
+//! | component | Crowd | Solver | `CrowdOnly` | test |
+//! |---|---|---|---|---|
+//! | `CollisionGroups` | yes | yes | yes | `collision_groups_keep_molecules_apart` |
+//! | `SolverGroups` | yes | yes | yes | `solver_groups_keep_molecules_from_pushing` |
+//! | `Sensor` | yes | yes | yes | `sensors_are_reported_and_do_not_push` |
+//! | `ColliderDisabled` | yes | yes | yes | `disabled_colliders_pass` |
+//! | `RigidBodyDisabled` | yes | yes | yes | `disabled_bodies_neither_move_nor_collide` |
+//! | `ActiveCollisionTypes` | yes | yes | yes | `collision_types_select_pairs_by_their_bodies` |
+//! | `ActiveHooks`: filters | yes, on the CPU | yes | no: hooks get colliders | `hooks_filter_pairs_of_molecules`, `contexts_with_hooks_use_the_cpu` |
+//! | `ActiveHooks`: `MODIFY_SOLVER_CONTACTS` | no: Rapier's solver contacts cannot be made outside of it | yes | no | `contacts_are_modified_by_hooks_only_in_the_solver_model` |
+//! | `ActiveEvents`, `CollidingEntities` | yes | yes | yes | `collision_events_and_colliding_entities_work_as_for_colliders`, `sensors_and_removed_molecules_flag_their_collision_events` |
+//! | `ContactForceEventThreshold` | yes | yes | yes | `contact_force_events_respect_their_threshold` |
+//! | `Friction` | yes | yes | yes | `friction_is_combined_by_its_rule` |
+//! | `Restitution` | yes | yes | yes | `restitution_is_combined_by_its_rule` |
+//! | `AdditionalMassProperties` | yes | yes | yes | `mass_properties_of_the_app_are_kept` |
+//! | `Dominance` | yes | yes | yes | `a_dominating_molecule_goes_on_as_if_alone` |
+//! | `LockedAxes` | yes | yes | yes | `locked_axes_keep_a_molecule_in_place`, `gravity_does_not_act_along_locked_axes` |
+//! | `GravityScale` | yes | yes | yes | `gravity_scales_apply` |
+//! | `Ccd` | yes | yes | yes | `fast_molecules_with_ccd_do_not_tunnel` |
+//! | `RigidBody`: kinematic | yes | yes | yes | `kinematic_molecules_push_others` |
+//! | `ImpulseJoint`, `MultibodyJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled` |
+//! | `ExternalForce`, `ExternalImpulse`, `Damping` | yes | yes | yes | `forces_impulses_and_damping_act_on_molecules` |
+//! | `ContactSkin`, `SoftCcd` | no: contacts are those of the atoms | yes | no | `contact_skins_apply_only_in_the_solver_model` |
+//!
+//! Removing `CollisionGroups`, `SolverGroups` or `ActiveHooks` resets them between molecules in
+//! `Crowd`. Rapier itself ignores the removal: insert the default instead.
 //!
 //! # Backends
 //!
@@ -94,7 +139,8 @@
 //!
 //! # Contacts and collisions
 //!
-//! Two molecules *touch* while atoms of theirs overlap; each overlap is a *contact*.
+//! Two molecules *touch* while atoms of theirs overlap or push each other, which they do before
+//! they overlap (a GPU reports only overlaps); each such pair of atoms is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] report start and end, by
 //! substep. A *collision* has a time of impact; [`MoleculeCollision`] reports it for
 //! molecules with [`BrownianMotion`] or an [`AccelerationBound`].
@@ -124,9 +170,11 @@
 //!
 //! With the feature `gizmos`, the config group `MoleculeGizmos` shows cells, contacts,
 //! spheres, compartments and springs. With the feature `draw`, molecules are drawn atom by
-//! atom, and `MoleculePicker` finds the atom under the cursor.
+//! atom; `MoleculeTint` and `MoleculeHighlight` set the look of single ones. With the feature
+//! `picking`, pointer events of `bevy_picking` have the atom under the pointer (`PickedAtom`).
 
 mod acceleration_bound;
+mod asset_labels;
 mod assets;
 mod backend;
 mod brownian_motion;
@@ -137,6 +185,7 @@ mod compartment;
 mod compartment_springs;
 mod components;
 mod contact_events;
+mod contact_rules;
 mod contact_systems;
 #[cfg_attr(not(feature = "gpu"), path = "device_stub.rs")]
 mod device;
@@ -146,15 +195,21 @@ mod external_contacts;
 mod extract;
 #[cfg(feature = "gizmos")]
 mod gizmos;
+mod hooks;
 mod molecule_world;
-#[cfg(feature = "draw")]
+#[cfg(feature = "picking")]
 mod picking;
 mod plugins;
 mod prepared_molecule;
 mod queries;
 mod rapier_body;
+mod rapier_contacts;
+mod rapier_events;
+mod scene_filter;
+mod snapshot;
 mod spawn_crowd;
 mod state_errors;
+mod stick_joint;
 mod substep_loop;
 
 pub use crate::molecule::AtomLabel;
@@ -170,7 +225,8 @@ pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
 };
 pub use contact_events::{
-    MoleculeContactStarted, MoleculeContactStopped, TouchingMolecules, TouchingPair,
+    MoleculeContact, MoleculeContactStarted, MoleculeContactStopped, MoleculeEventsEnabled,
+    TouchingMolecules, TouchingPair,
 };
 pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 #[cfg(feature = "draw")]
@@ -178,13 +234,18 @@ pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
-#[cfg(feature = "draw")]
-pub use picking::{MoleculePicker, PickedAtom};
+#[cfg(feature = "picking")]
+pub use picking::{
+    MoleculePickingCamera, MoleculePickingPlugin, MoleculePickingSettings, PickedAtom,
+};
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+pub use scene_filter::molecule_scene_filter;
+pub use snapshot::{PhysicsSnapshot, SnapshotError};
 pub use spawn_crowd::{CrowdEntities, CrowdFromWorldError, SpawnCrowd, SpawnCrowdError};
 pub use state_errors::{MoleculeStateError, StateErrorKind};
+pub use stick_joint::StickJoint;
 pub use substep_loop::MoleculeSubstep;
 
 use bevy::prelude::*;

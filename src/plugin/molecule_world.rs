@@ -123,28 +123,50 @@ impl Index<MemberIndex> for Members {
 
 /// The molecules of one Rapier context. The plugin adds it to every entity with a
 /// [`RapierContextSimulation`].
-#[derive(Default, Component)]
+///
+/// Reflection shows clock and times. Scenes do not save it.
+#[derive(Default, Component, Reflect)]
+#[reflect(Debug, from_reflect = false)]
 pub struct MoleculeWorld {
+    #[reflect(ignore)]
     pub(super) contacts: CrowdContacts,
+    #[reflect(ignore)]
     pub(super) members: Members,
+    #[reflect(ignore)]
     pub(super) member_state: MemberState,
+    #[reflect(ignore)]
     pub(super) missed_bodies: MissedBodies,
+    /// Members with a disabled collider, ascending.
+    #[reflect(ignore)]
+    pub(super) disabled: Vec<MemberIndex>,
+    /// Whether hooks of the app filter pairs of molecules.
+    #[reflect(ignore)]
+    pub(super) has_hooks: bool,
+    #[reflect(ignore)]
     pub(super) external_contacts: ExternalContacts,
     /// Length of the current substep, s; `None` if this context does not step.
     pub(super) substep: Option<f32>,
     /// Spring impulses of the current substep, by member.
+    #[reflect(ignore)]
     pub(super) springs: Vec<(MemberIndex, Impulse)>,
+    #[reflect(ignore)]
     pub(super) touching: TouchingPairs,
+    #[reflect(ignore)]
     pub(super) pair_filter: MoleculePairFilter,
     pub(super) times: MoleculeTimes,
     /// Whether the search failed in the previous substep; logged once.
+    #[reflect(ignore)]
     pub(super) search_failed: bool,
+    #[reflect(ignore)]
     pub(super) backend: ContextBackend,
     /// Simulated time, s.
     pub(super) clock: f64,
+    #[reflect(ignore)]
     pub(super) diffusion: Diffusion,
+    #[reflect(ignore)]
     pub(super) bounded: BoundedMolecules,
     /// Collisions of the current frame.
+    #[reflect(ignore)]
     pub(super) collisions: Vec<MoleculeCollision>,
 }
 

@@ -6,6 +6,7 @@ use bevy::ecs::intern::Interned;
 use bevy::ecs::schedule::ScheduleLabel;
 use bevy::ecs::system::SystemParamItem;
 use bevy::prelude::*;
+use bevy::transform::components::TransformTreeChanged;
 use bevy_rapier3d::plugin::systems::on_add_entity_with_parent;
 use bevy_rapier3d::prelude::{
     BevyPhysicsHooks, PhysicsSet, RapierContextSimulation, RapierTransformPropagateSet,
@@ -127,6 +128,8 @@ impl PluginGroup for MoleculePlugins {
         let plugins = plugins
             .add(crate::render::MoleculeRenderPlugin)
             .add(MoleculeExtractPlugin);
+        #[cfg(feature = "picking")]
+        let plugins = plugins.add(MoleculePickingPlugin);
         plugins
     }
 }
@@ -156,6 +159,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<AccelerationBound>()
             .register_type::<CollisionOutcome>()
             .register_type::<MoleculeCollision>()
+            .register_type::<StickJoint>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
@@ -167,10 +171,20 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<NearestAtom>()
             .register_type::<MoleculeTimes>()
             .register_type::<TouchingPair>()
-            .insert_resource(self.model)
+            .register_type::<MoleculeContact>()
+            .register_type::<MoleculeEventsEnabled>()
+            .register_type::<PreparedMolecule>()
+            .register_type::<CompartmentSurface>()
+            .register_type::<MoleculeWorld>()
+            .register_type::<CollisionRule>()
+            .register_type::<ContactSolverConfig>();
+        // What a molecule requires, for scenes without Bevy's feature `reflect_auto_register`.
+        app.register_type::<(Transform, GlobalTransform, TransformTreeChanged)>()
+            .register_type::<(Visibility, InheritedVisibility, ViewVisibility)>()
+            .register_type::<(ChildOf, Children)>();
+        app.insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
             .insert_resource(molecule_world::InitialContactConfig(self.contact_config))
-            .init_resource::<prepared_molecule::PreparedTemplates>()
             .init_resource::<collect_members::RemovedMolecules>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<CollisionRule>()
@@ -186,7 +200,14 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_observer(prepared_molecule::remove_body)
             .add_observer(prepared_molecule::fix_static)
             .add_observer(prepared_molecule::free_static)
-            .add_observer(compartment::remove_surface);
+            .add_observer(compartment::remove_surface)
+            .add_observer(brownian_motion::release_diffusing)
+            .add_observer(acceleration_bound::release_bounded)
+            .add_observer(collision_types::restore_collision_types)
+            .add_observer(stick_joint::complete_joint)
+            .add_observer(stick_joint::strip_joint)
+            .add_observer(stick_joint::remove_rapier_joint)
+            .add_observer(stick_joint::despawn_joints);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         substep_loop::add_substep_schedule(app);
         app.add_systems(
@@ -203,6 +224,8 @@ impl Plugin for MoleculePhysicsPlugin {
                 (
                     external_contacts::collect_external_contacts,
                     contact_systems::respond,
+                    contact_systems::update_touching,
+                    rapier_events::send_rapier_events,
                     compartment_springs::compute_springs,
                 )
                     .chain()
@@ -244,7 +267,6 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
         (
             (
                 prepared_molecule::prepare_molecules,
-                prepared_molecule::apply_materials,
                 compartment::build_surfaces,
                 compartment_springs::validate_confinements,
             )
@@ -263,9 +285,9 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
                 collision_types::apply_collision_types,
                 collect_members::remove_missed_bodies,
                 collect_members::collect_members,
+                contact_rules::update_contact_rules,
                 backend::choose_device,
                 backend::assign_backends,
-                contact_systems::update_contact_materials,
                 compartment::move_surfaces,
                 brownian_motion::collect_diffusing,
                 acceleration_bound::collect_bounded,

@@ -1,17 +1,20 @@
 //! Preparation of molecules whose file is loaded: collider, mass, material.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bevy::ecs::query::QueryData;
 use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
+use bevy::tasks::AsyncComputeTaskPool;
 use bevy_rapier3d::prelude::{
-    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, CollisionGroups,
-    Friction, Group, MassProperties, RapierRigidBodySet, Restitution, RigidBody,
+    AdditionalMassProperties, Collider, ColliderMassProperties, ColliderScale, MassProperties,
+    RapierRigidBodySet, RigidBody,
 };
 use bevy_rapier3d::rapier::dynamics::MassProperties as RapierMassProperties;
 use bevy_rapier3d::rapier::geometry::SharedShape;
 
-use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
+use super::components::{CrowdOnly, Molecule, MoleculeDetail, StaticMolecule};
+use super::contact_rules::ContactRules;
 use crate::molecule::MoleculeTemplate;
 use crate::proxy::ProxyCache;
 use crate::rapier::MoleculeShape;
@@ -19,22 +22,62 @@ use crate::search::RigidSpheres;
 
 /// The data that all molecules of one file share.
 #[derive(Debug)]
-struct PreparedTemplate {
+pub(super) struct PreparedTemplate {
     template: Arc<MoleculeTemplate>,
     shape: MoleculeShape,
+    /// The same shape, for colliders.
+    shared_shape: SharedShape,
     proxies: ProxyCache,
     spheres: Mutex<HashMap<MoleculeDetail, Arc<RigidSpheres>>>,
+    /// Details whose spheres a background task builds or has built.
+    tasks: Mutex<HashSet<MoleculeDetail>>,
 }
 
 impl PreparedTemplate {
-    fn new(template: &MoleculeTemplate) -> Self {
-        let template = Arc::new(template.clone());
-        Self {
-            shape: MoleculeShape::new(template.clone()),
-            proxies: ProxyCache::new(template.clone()),
-            spheres: Mutex::default(),
-            template,
+    /// The data of a template, built on the first call. The loader of structure files does that in
+    /// its task.
+    pub fn of(template: &MoleculeTemplate) -> Arc<Self> {
+        template.derived(|| {
+            let template = Arc::new(template.clone());
+            let shape = MoleculeShape::new(template.clone());
+            Self {
+                shared_shape: SharedShape::new(shape.clone()),
+                shape,
+                proxies: ProxyCache::new(template.clone()),
+                spheres: Mutex::default(),
+                tasks: Mutex::default(),
+                template,
+            }
+        })
+    }
+
+    /// The spheres of a level of detail; built on first use and cached.
+    fn spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
+        if let Some(spheres) = lock(&self.spheres).get(&detail) {
+            return spheres.clone();
         }
+        let spheres = self.build_spheres(detail);
+        lock(&self.spheres).entry(detail).or_insert(spheres).clone()
+    }
+
+    /// Whether the spheres of a level of detail exist or are quick to build. If not, a background
+    /// task builds them.
+    fn is_ready(self: &Arc<Self>, detail: MoleculeDetail) -> bool {
+        let is_slow = matches!(detail, MoleculeDetail::Proxies(_));
+        if !is_slow || lock(&self.spheres).contains_key(&detail) {
+            return true;
+        }
+        let Some(pool) = AsyncComputeTaskPool::try_get() else {
+            return true;
+        };
+        if lock(&self.tasks).insert(detail) {
+            let template = self.clone();
+            let task = pool.spawn(async move {
+                template.spheres(detail);
+            });
+            task.detach();
+        }
+        false
     }
 
     fn build_spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
@@ -55,18 +98,72 @@ impl PreparedTemplate {
         Arc::new(spheres)
     }
 
-    fn mass_properties(&self) -> AdditionalMassProperties {
-        AdditionalMassProperties::MassProperties(MassProperties {
+    fn mass_properties(&self) -> MassProperties {
+        MassProperties {
             local_center_of_mass: Vec3::ZERO,
             mass: self.template.mass(),
             principal_inertia_local_frame: self.template.principal_axes(),
             principal_inertia: self.template.principal_inertia(),
-        })
+        }
+    }
+
+    /// The mass that the plugin gives to the body.
+    fn body_mass(&self) -> AdditionalMassProperties {
+        AdditionalMassProperties::MassProperties(self.mass_properties())
+    }
+
+    /// The mass that the plugin gives to the collider of a body with this mass: none, unless a mass
+    /// is added to that of the molecule.
+    fn collider_mass(
+        &self,
+        body_mass: Option<&AdditionalMassProperties>,
+    ) -> ColliderMassProperties {
+        match body_mass {
+            Some(AdditionalMassProperties::Mass(_)) => {
+                ColliderMassProperties::MassProperties(self.mass_properties())
+            }
+            _ => ColliderMassProperties::Density(0.0),
+        }
+    }
+}
+
+/// The mass components of a molecule.
+#[derive(QueryData)]
+pub(super) struct MassComponents {
+    body: Option<&'static AdditionalMassProperties>,
+    collider: Option<&'static ColliderMassProperties>,
+}
+
+impl MassComponentsItem<'_, '_> {
+    /// Whether the app has inserted its own mass of the body. The plugin may have inserted that of
+    /// one of the `templates`.
+    fn is_body_mass_of_app(&self, templates: &[&PreparedTemplate]) -> bool {
+        let own = |mass: &AdditionalMassProperties| {
+            templates
+                .iter()
+                .any(|template| *mass == template.body_mass())
+        };
+        self.body.is_some_and(|mass| !own(mass))
+    }
+
+    /// The same for the mass of the collider.
+    fn is_collider_mass_of_app(&self, templates: &[&PreparedTemplate]) -> bool {
+        let own = |mass: &ColliderMassProperties| {
+            let mut templates = templates.iter();
+            templates.any(|template| *mass == template.collider_mass(self.body))
+                || *mass == ColliderMassProperties::Density(0.0)
+        };
+        self.collider.is_some_and(|mass| !own(mass))
     }
 }
 
 /// A molecule whose file is loaded and whose body is complete. Inserted by the plugin.
-#[derive(Clone, Debug, Component)]
+///
+/// Scenes do not save it: the plugin inserts it again.
+#[derive(Clone, Debug, Component, Reflect)]
+#[reflect(opaque)]
+#[reflect(Clone, Debug)]
+#[require(ContactRules)]
 pub struct PreparedMolecule(Arc<PreparedTemplate>);
 
 impl PreparedMolecule {
@@ -83,80 +180,91 @@ impl PreparedMolecule {
 
     /// The spheres of a level of detail; built on first use and cached.
     pub(super) fn spheres(&self, detail: MoleculeDetail) -> Arc<RigidSpheres> {
-        let cache = self.0.spheres.lock();
-        let mut cache = cache.unwrap_or_else(PoisonError::into_inner);
-        let build = || self.0.build_spheres(detail);
-        cache.entry(detail).or_insert_with(build).clone()
+        self.0.spheres(detail)
     }
 }
 
-/// One [`PreparedTemplate`] per file.
-#[derive(Default, Resource)]
-pub(super) struct PreparedTemplates(HashMap<AssetId<MoleculeTemplate>, Arc<PreparedTemplate>>);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Completes the bodies of molecules whose file has been loaded or has changed.
 pub(super) fn prepare_molecules(
     mut commands: Commands,
-    mut templates: ResMut<PreparedTemplates>,
     assets: Res<Assets<MoleculeTemplate>>,
     mut events: MessageReader<AssetEvent<MoleculeTemplate>>,
     waiting: Query<
-        (Entity, &Molecule, Has<CrowdOnly>),
+        (
+            Entity,
+            &Molecule,
+            &MoleculeDetail,
+            Option<&PreparedMolecule>,
+            MassComponents,
+            Has<CrowdOnly>,
+        ),
         Or<(Changed<Molecule>, Without<PreparedMolecule>)>,
     >,
-    all: Query<(Entity, &Molecule, &PreparedMolecule, Has<CrowdOnly>)>,
+    all: Query<(
+        Entity,
+        &Molecule,
+        &PreparedMolecule,
+        MassComponents,
+        Has<CrowdOnly>,
+    )>,
 ) {
     let mut changed = HashSet::new();
     for event in events.read() {
-        match event {
-            // The handle of a molecule may have changed before the file was loaded.
-            AssetEvent::Added { id } => {
-                changed.insert(*id);
-            }
-            AssetEvent::Modified { id } => {
-                templates.0.remove(id);
-                changed.insert(*id);
-            }
-            AssetEvent::Removed { id } => {
-                templates.0.remove(id);
-            }
-            _ => {}
+        // The handle of a molecule may have changed before the file was loaded.
+        if let AssetEvent::Added { id } | AssetEvent::Modified { id } = event {
+            changed.insert(*id);
         }
     }
-    let mut prepare =
-        |entity: Entity, molecule: &Molecule, old: Option<&PreparedMolecule>, crowd_only: bool| {
-            let id = molecule.0.id();
-            let Some(template) = assets.get(id) else {
-                return;
-            };
-            let template: &Arc<PreparedTemplate> = templates
-                .0
-                .entry(id)
-                .or_insert_with(|| Arc::new(PreparedTemplate::new(template)));
-            if old.is_some_and(|old| Arc::ptr_eq(&old.0, template)) {
-                return;
+    let mut complete = |entity: Entity,
+                        template: Arc<PreparedTemplate>,
+                        old: Option<&PreparedMolecule>,
+                        mass: MassComponentsItem,
+                        crowd_only: bool| {
+        let mut entity = commands.entity(entity);
+        // A mass of the app wins.
+        let templates = [&*template, old.map_or(&*template, |old| &*old.0)];
+        let keeps_body_mass = mass.is_body_mass_of_app(&templates);
+        let keeps_collider_mass = mass.is_collider_mass_of_app(&templates);
+        if !keeps_body_mass && !keeps_collider_mass {
+            entity.try_insert(template.body_mass());
+        }
+        if !crowd_only {
+            if !keeps_collider_mass {
+                let body_mass = mass.body.filter(|_| keeps_body_mass);
+                entity.try_insert(template.collider_mass(body_mass));
             }
-            let mut entity = commands.entity(entity);
             entity.try_insert((
-                PreparedMolecule(template.clone()),
-                template.mass_properties(),
+                Collider::from(template.shared_shape.clone()),
+                ColliderScale::Absolute(Vec3::ONE),
             ));
-            if !crowd_only {
-                entity.try_insert((
-                    Collider::from(SharedShape::new(template.shape.clone())),
-                    // The body already has the mass of the molecule.
-                    ColliderMassProperties::Density(0.0),
-                    ColliderScale::Absolute(Vec3::ONE),
-                ));
-            }
+        }
+        entity.try_insert(PreparedMolecule(template));
+    };
+    for (entity, molecule, detail, old, mass, crowd_only) in &waiting {
+        let Some(template) = assets.get(&molecule.0) else {
+            continue;
         };
-    for (entity, molecule, crowd_only) in &waiting {
-        prepare(entity, molecule, None, crowd_only);
+        let template = PreparedTemplate::of(template);
+        // A file takes an unknown number of frames to load, and its proxies may take some more.
+        // With templates of the app, results must not depend on the duration of a task.
+        if old.is_some() || molecule.0.path().is_none() || template.is_ready(*detail) {
+            complete(entity, template, old, mass, crowd_only);
+        }
     }
     if !changed.is_empty() {
-        for (entity, molecule, old, crowd_only) in &all {
-            if changed.contains(&molecule.0.id()) {
-                prepare(entity, molecule, Some(old), crowd_only);
+        for (entity, molecule, old, mass, crowd_only) in &all {
+            if let Some(template) = assets.get(&molecule.0)
+                && changed.contains(&molecule.id())
+            {
+                // Loading a label of a file loads the file again.
+                if **old.template() != *template {
+                    let template = PreparedTemplate::of(template);
+                    complete(entity, template, Some(old), mass, crowd_only);
+                }
             }
         }
     }
@@ -167,11 +275,7 @@ pub(super) fn prepare_molecules(
 pub(super) fn remove_body(
     removed: On<Remove, Molecule>,
     mut commands: Commands,
-    molecules: Query<(
-        &PreparedMolecule,
-        Option<&Collider>,
-        Option<&AdditionalMassProperties>,
-    )>,
+    molecules: Query<(&PreparedMolecule, Option<&Collider>, MassComponents)>,
     mut contexts: Query<&mut RapierRigidBodySet>,
 ) {
     let Ok((prepared, collider, mass)) = molecules.get(removed.entity) else {
@@ -183,9 +287,12 @@ pub(super) fn remove_body(
     entity.try_remove::<PreparedMolecule>();
     let shape = collider.and_then(|collider| collider.raw.as_shape::<MoleculeShape>());
     if shape.is_some_and(|shape| Arc::ptr_eq(shape.template(), prepared.template())) {
-        entity.try_remove::<(Collider, ColliderMassProperties, ColliderScale)>();
+        entity.try_remove::<(Collider, ColliderScale)>();
+        if !mass.is_collider_mass_of_app(&[&prepared.0]) {
+            entity.try_remove::<ColliderMassProperties>();
+        }
     }
-    if mass != Some(&prepared.0.mass_properties()) {
+    if mass.body != Some(&prepared.0.body_mass()) {
         return;
     }
     entity.try_remove::<AdditionalMassProperties>();
@@ -194,28 +301,6 @@ pub(super) fn remove_body(
         let handle = context.entity2body().get(&removed.entity).copied();
         if let Some(body) = handle.and_then(|handle| context.bodies.get_mut(handle)) {
             body.set_additional_mass_properties(RapierMassProperties::default(), true);
-        }
-    }
-}
-
-/// Applies the material of a molecule to its collider, and logs an invalid one.
-pub(super) fn apply_materials(
-    mut commands: Commands,
-    changed: Query<(Entity, &MoleculeMaterial), (Changed<MoleculeMaterial>, With<Molecule>)>,
-) {
-    for (entity, material) in &changed {
-        if let Err(error) = material.contact_material().check() {
-            error!("molecule {entity} uses the default material: {error}");
-        }
-        let (surface, _) = material.surface();
-        let mut entity = commands.entity(entity);
-        entity.try_insert((
-            Friction::coefficient(surface.friction),
-            Restitution::coefficient(surface.restitution),
-        ));
-        // The app may have inserted `CollisionGroups` itself.
-        if material.memberships != Group::ALL || material.filter != Group::ALL {
-            entity.try_insert(CollisionGroups::new(material.memberships, material.filter));
         }
     }
 }

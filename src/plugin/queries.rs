@@ -132,7 +132,7 @@ impl From<NearestAtom> for MoleculeAtom {
 /// }
 /// ```
 ///
-/// With the feature `draw`, `MoleculePicker` finds the atom under the cursor.
+/// With the feature `picking`, pointer events have the atom under the pointer (`PickedAtom`).
 #[derive(SystemParam)]
 pub struct MoleculeQueries<'w, 's> {
     molecules: Query<'w, 's, MoleculeData, With<Molecule>>,

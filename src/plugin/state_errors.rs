@@ -66,24 +66,29 @@ pub(super) fn guard_transforms(
     mut molecules: Query<
         (
             Entity,
-            &mut Transform,
             &mut GlobalTransform,
             Option<&mut ColliderScale>,
             Option<(&RapierRigidBodyHandle, &RapierContextEntityLink)>,
         ),
-        (With<Molecule>, Changed<GlobalTransform>),
+        With<Molecule>,
     >,
+    mut locals: Query<(&mut Transform, Option<&ChildOf>), With<Molecule>>,
+    other_parents: Query<&GlobalTransform, Without<Molecule>>,
     contexts: Query<&RapierRigidBodySet>,
     mut scaled: Local<ReportedEntities>,
     mut errors: MessageWriter<MoleculeStateError>,
 ) {
-    for (molecule, mut transform, mut global, collider_scale, body) in &mut molecules {
+    let mut restored = Vec::new();
+    for (molecule, mut global, collider_scale, body) in &mut molecules {
+        if !global.is_changed() {
+            continue;
+        }
         if !global.affine().is_finite() {
             let position = body.and_then(|(handle, link)| {
                 let bodies = contexts.get(link.0).ok()?;
                 Some(*bodies.bodies.get(handle.0)?.position())
             });
-            let restored = position
+            let pose = position
                 .map(|position| {
                     Transform::from_translation(position.translation)
                         .with_rotation(position.rotation)
@@ -96,8 +101,8 @@ pub(super) fn guard_transforms(
                 global.translation()
             );
             errors.write(MoleculeStateError { molecule, kind });
-            *transform = restored;
-            *global = restored.into();
+            *global = pose.into();
+            restored.push((molecule, *global));
         }
         let scale = global.scale();
         let is_one = (scale - Vec3::ONE).abs().max_element() < SCALE_TOLERANCE;
@@ -110,6 +115,25 @@ pub(super) fn guard_transforms(
             && *scale != ColliderScale::Absolute(Vec3::ONE)
         {
             *scale = ColliderScale::Absolute(Vec3::ONE);
+        }
+    }
+    // Only now the poses of parents that are molecules are valid.
+    for (molecule, global) in restored {
+        let Ok((mut local, child_of)) = locals.get_mut(molecule) else {
+            continue;
+        };
+        let parent = child_of.and_then(|child_of| {
+            let parent = child_of.parent();
+            let molecule = molecules.get(parent).ok().map(|found| *found.1);
+            molecule.or_else(|| other_parents.get(parent).ok().copied())
+        });
+        *local = match parent {
+            None => global.into(),
+            Some(parent) => global.reparented_to(&parent),
+        };
+        // No local pose makes up for an invalid parent.
+        if !local.is_finite() {
+            *local = Transform::default();
         }
     }
 }

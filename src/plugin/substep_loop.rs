@@ -12,17 +12,15 @@ use bevy::ecs::system::{RunSystemOnce, StaticSystemParam, SystemParamItem};
 use bevy::prelude::*;
 use bevy_rapier3d::plugin::systems::step_simulation;
 use bevy_rapier3d::prelude::{
-    BevyPhysicsHooks, CollisionEvent, ContactForceEvent, ContactModificationContextView,
-    PairFilterContextView, PhysicsSet, RapierConfiguration, RapierContextColliders,
-    RapierContextEntityLink, RapierContextJoints, RapierContextSimulation, RapierRigidBodyHandle,
-    RapierRigidBodySet, SimulationToRenderTime, TimestepMode, TransformInterpolation,
-};
-use bevy_rapier3d::rapier::geometry::SolverFlags;
-use bevy_rapier3d::rapier::pipeline::{
-    ContactModificationContext, PairFilterContext, PhysicsHooks,
+    BevyPhysicsHooks, CollisionEvent, ContactForceEvent, PhysicsSet, RapierConfiguration,
+    RapierContextColliders, RapierContextEntityLink, RapierContextJoints, RapierContextSimulation,
+    RapierRigidBodyHandle, RapierRigidBodySet, SimulationToRenderTime, TimestepMode,
+    TransformInterpolation,
 };
 
 use super::MoleculeSystems;
+use super::contact_systems;
+use super::hooks::{RapierHooks, filter_pairs};
 use super::molecule_world::{MoleculeTimes, MoleculeWorld};
 use super::plugins::add_frame_systems;
 
@@ -69,26 +67,6 @@ impl StepPlan {
     }
 }
 
-/// Lets Rapier call hooks that are a system parameter.
-struct RapierHooks<Hooks>(Hooks);
-
-impl<Hooks: BevyPhysicsHooks> PhysicsHooks for RapierHooks<Hooks> {
-    fn filter_contact_pair(&self, context: &PairFilterContext<'_>) -> Option<SolverFlags> {
-        let view = PairFilterContextView { raw: context };
-        self.0.filter_contact_pair(view)
-    }
-
-    fn filter_intersection_pair(&self, context: &PairFilterContext<'_>) -> bool {
-        let view = PairFilterContextView { raw: context };
-        self.0.filter_intersection_pair(view)
-    }
-
-    fn modify_solver_contacts(&self, context: &mut ContactModificationContext<'_>) {
-        let view = ContactModificationContextView { raw: context };
-        self.0.modify_solver_contacts(view);
-    }
-}
-
 /// Adds the schedule of a substep.
 pub(super) fn add_substep_schedule(app: &mut App) {
     let mut schedule = Schedule::new(MoleculeSubstep);
@@ -127,7 +105,10 @@ where
         .map(|(_, schedule)| schedule.label())
         .collect();
     let step = step_rapier::<Hooks>.in_set(MoleculeSystems::Step);
-    app.add_systems(MoleculeSubstep, step);
+    let filter = filter_pairs::<Hooks>
+        .in_set(MoleculeSystems::Detect)
+        .after(contact_systems::detect);
+    app.add_systems(MoleculeSubstep, (step, filter));
     let mut found = false;
     for label in labels {
         let removed = app.remove_systems_in_set(

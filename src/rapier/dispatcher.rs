@@ -34,7 +34,8 @@ thread_local! {
 pub struct MoleculePairFilter(Arc<AtomicBool>);
 
 impl MoleculePairFilter {
-    /// With `true`, two molecules give no contact manifolds and no continuous collisions.
+    /// With `true`, two molecules give no contact manifolds, no intersections and no continuous
+    /// collisions.
     ///
     /// Rapier updates a pair only after its relative pose has changed enough, or a collider
     /// has changed other than by moving. In a running world, also mark the colliders as
@@ -65,8 +66,8 @@ impl MoleculePairFilter {
 pub struct MoleculeDispatcher(MoleculePairFilter);
 
 impl MoleculeDispatcher {
-    /// A dispatcher with a filter for pairs of molecules. Queries other than contact
-    /// manifolds and nonlinear shape casts ignore the filter.
+    /// A dispatcher with a filter for pairs of molecules. Queries that Rapier's narrow phase does
+    /// not use ignore the filter.
     #[must_use]
     pub fn new(filter: MoleculePairFilter) -> Self {
         Self(filter)
@@ -150,6 +151,9 @@ impl QueryDispatcher for MoleculeDispatcher {
         g2: &dyn Shape,
     ) -> Result<bool, Unsupported> {
         let pair = Pair::new(g1, g2)?;
+        if self.excludes(&pair) {
+            return Ok(false);
+        }
         Ok(intersects(pair.molecule, pair.other, &pair.pose(pos12)))
     }
 

@@ -86,8 +86,11 @@ mod distance;
 mod manifolds;
 mod molecule_shape;
 mod nonlinear_cast;
+mod ray_entry;
 mod shape_cast;
 
 pub use bvh::RapierBvh;
 pub use dispatcher::{MoleculeDispatcher, MoleculePairFilter};
 pub use molecule_shape::{AtomHit, MoleculeShape};
+#[cfg(feature = "draw")]
+pub(crate) use ray_entry::ball_entry;

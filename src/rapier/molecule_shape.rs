@@ -15,8 +15,8 @@ use rapier3d::parry::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use rapier3d::parry::query::details::NormalConstraints;
 use rapier3d::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayIntersection};
 use rapier3d::parry::shape::{
-    Ball, CompositeShape, CompositeShapeRef, FeatureId, Shape, ShapeType, TypedCompositeShape,
-    TypedShape,
+    Ball, CompositeShape, CompositeShapeRef, Cylinder, FeatureId, RoundCylinder, Shape, ShapeType,
+    TypedCompositeShape, TypedShape,
 };
 
 use crate::molecule::{LocalGrid, MoleculeTemplate};
@@ -42,6 +42,10 @@ pub struct AtomHit {
 /// atoms, so build one shape per template and give every molecule a clone of the same
 /// [`SharedShape`](rapier3d::parry::shape::SharedShape); clones of the shape itself are
 /// cheap too. See the [module docs](super) for an example.
+///
+/// To get a molecule back from a collider, downcast its shape: `collider.shape().as_shape()`, or
+/// `collider.raw.as_shape()` with `bevy_rapier3d`. Its *typed* shape is only the bounding sphere,
+/// which debug renderers draw.
 #[derive(Clone)]
 pub struct MoleculeShape(Arc<ShapeData>);
 
@@ -52,6 +56,8 @@ struct ShapeData {
     spheres: Arc<RigidSpheres>,
     aabb: Aabb,
     smallest_radius: f32,
+    /// The bounding sphere; see `as_typed_shape`.
+    outline: RoundCylinder,
 }
 
 impl MoleculeShape {
@@ -77,6 +83,10 @@ impl MoleculeShape {
             spheres: Arc::new(RigidSpheres::atoms(&template)),
             aabb,
             smallest_radius: smallest_radius.unwrap_or(EMPTY_HALF_EXTENT),
+            outline: RoundCylinder {
+                inner_shape: Cylinder::new(0.0, 0.0),
+                border_radius: template.bounding_radius(),
+            },
             template,
         }))
     }
@@ -237,8 +247,18 @@ impl Shape for MoleculeShape {
         ShapeType::Custom
     }
 
+    /// The bounding sphere, as a cylinder of zero size with a round border. [`shape_type`] is
+    /// `Custom` nevertheless, and contacts and queries use the atoms.
+    ///
+    /// Rapier's debug renderer draws the outline of this shape; it draws nothing for
+    /// `TypedShape::Custom`, and `bevy_rapier3d` panics on it in `Collider::as_typed_shape` and in
+    /// the `Debug` of a `Collider`. A `Ball` would do for them, but Rapier's continuous collision
+    /// detection would sweep that ball instead of calling the
+    /// [`MoleculeDispatcher`](super::MoleculeDispatcher).
+    ///
+    /// [`shape_type`]: Shape::shape_type
     fn as_typed_shape(&self) -> TypedShape<'_> {
-        TypedShape::Custom(self)
+        TypedShape::RoundCylinder(&self.0.outline)
     }
 
     /// Radius of the smallest atom, nm: if a molecule moves less per step, no atom tunnels

@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 
 use super::instanced_molecules::Similarity;
+use super::mirrored_list::MirroredList;
 use super::style::{MoleculeStyle, ProxyOverlay};
 use super::template_spheres::{DetailLevel, TemplateSpheres};
 use crate::gpu::GpuPose;
@@ -30,6 +31,13 @@ pub struct GpuInstance {
     pub group: u32,
     /// Its deepest overlap, nm.
     pub penetration: f32,
+    /// Color painted over it: alpha and the square roots of linear red, green and blue, 8-bit unorm
+    /// each.
+    pub tint: u32,
+    /// Color of its highlight, packed like `tint`.
+    pub highlight: u32,
+    /// Fraction of the pixels that are drawn, from 0 to 1.
+    pub opacity: f32,
 }
 
 impl GpuInstance {
@@ -59,6 +67,33 @@ pub struct GpuBatch {
     pub sphere_count: u32,
     /// Fraction of the pixels that are drawn, from 0 to 1.
     pub opacity: f32,
+    /// Color painted over all molecules, packed like that of an instance.
+    pub tint: u32,
+    /// Color of the highlight of molecules without their own, packed like `tint`.
+    pub highlight: u32,
+    /// Padding.
+    pub spare: [u32; 2],
+}
+
+/// The look that all molecules of a set share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SetLook {
+    /// From 0 to 1.
+    pub opacity: f32,
+    /// As in [`GpuBatch`].
+    pub tint: u32,
+    /// As in [`GpuBatch`].
+    pub highlight: u32,
+}
+
+impl Default for SetLook {
+    fn default() -> Self {
+        Self {
+            opacity: 1.0,
+            tint: 0,
+            highlight: 0,
+        }
+    }
 }
 
 /// The frustum of a view, and its scale in pixels.
@@ -121,8 +156,7 @@ pub(super) struct CullingInput<'a> {
     pub templates: &'a [TemplateInSet],
     /// From the frame of the instances to the world.
     pub transform: Similarity,
-    /// From 0 to 1.
-    pub opacity: f32,
+    pub look: SetLook,
     /// Whether the GPU has newer poses, so that nothing may be culled.
     pub poses_are_outdated: bool,
 }
@@ -138,8 +172,8 @@ pub(super) struct TemplateInSet {
 #[derive(Clone, Debug, Default)]
 pub(super) struct VisibleMolecules {
     /// Indices of the molecules, batch by batch.
-    pub molecules: Vec<u32>,
-    pub batches: Vec<GpuBatch>,
+    pub molecules: MirroredList<u32>,
+    pub batches: MirroredList<GpuBatch>,
     /// Number of vertices of each batch.
     pub vertices: Vec<u32>,
     /// Distances of the nearest and the farthest visible surface, nm.
@@ -175,8 +209,8 @@ impl VisibleMolecules {
 
     /// Clears all buffers and returns the first bucket of each template.
     fn clear(&mut self, templates: &[TemplateInSet]) -> Vec<usize> {
-        self.molecules.clear();
-        self.batches.clear();
+        self.molecules.restart();
+        self.batches.restart();
         self.vertices.clear();
         self.depths = None;
         let mut first_buckets = Vec::with_capacity(templates.len());
@@ -201,15 +235,14 @@ impl VisibleMolecules {
             let levels = &template.spheres.levels;
             let buckets = &buckets[first..][..levels.len()];
             for (level, bucket) in levels.iter().zip(buckets) {
-                self.push_batches(input, template, level, bucket, input.opacity);
+                self.push_batches(input, template, level, bucket, 1.0);
             }
             if let Some(overlay) = overlay {
                 let mut sets = template.spheres.proxies.iter();
                 if let Some((_, level)) = sets.find(|(count, _)| *count == overlay.count) {
                     // Over the molecules of all levels.
                     for bucket in buckets {
-                        let opacity = overlay.opacity * input.opacity;
-                        self.push_batches(input, template, level, bucket, opacity);
+                        self.push_batches(input, template, level, bucket, overlay.opacity);
                     }
                 }
             }
@@ -217,7 +250,8 @@ impl VisibleMolecules {
         self.buckets = buckets;
     }
 
-    /// Draws molecules of one template as the spheres of `level`.
+    /// Draws molecules of one template as the spheres of `level`, with this fraction of the
+    /// opacity of the set.
     fn push_batches(
         &mut self,
         input: &CullingInput,
@@ -237,7 +271,10 @@ impl VisibleMolecules {
                 first_visible: self.molecules.len() as u32,
                 first_sphere: template.first_sphere + level.first,
                 sphere_count: level.count,
-                opacity,
+                opacity: opacity * input.look.opacity,
+                tint: input.look.tint,
+                highlight: input.look.highlight,
+                spare: [0; 2],
             });
             self.vertices
                 .push(part.len() as u32 * level.count * SPHERE_VERTICES);
@@ -256,6 +293,7 @@ mod tests {
     use super::*;
     use crate::molecule::{LoadOptions, load};
     use crate::pose::Pose;
+    use crate::render::palette::MoleculePalette;
     use crate::render::style::DrawDetail;
 
     const HEIGHT: f32 = 360.0;
@@ -319,7 +357,11 @@ mod tests {
                 let template = load(path, &LoadOptions::default()).unwrap();
                 let template = TemplateInSet {
                     first_sphere,
-                    spheres: Arc::new(TemplateSpheres::new(&template, &[PROXIES])),
+                    spheres: Arc::new(TemplateSpheres::new(
+                        &template,
+                        &[PROXIES],
+                        &MoleculePalette::default(),
+                    )),
                 };
                 first_sphere += template.spheres.spheres.len() as u32;
                 template
@@ -344,7 +386,7 @@ mod tests {
                 instances: &self.instances,
                 templates: &self.templates,
                 transform: Similarity::default(),
-                opacity: 1.0,
+                look: SetLook::default(),
                 poses_are_outdated: false,
             }
         }
@@ -371,7 +413,7 @@ mod tests {
             // Twice, to check that state from the previous frame is cleared.
             visible.update(&view, &input, &style);
             visible.update(&view, &input, &style);
-            let mut found = visible.molecules.clone();
+            let mut found = visible.molecules.to_vec();
             found.sort_unstable();
             let expected = (0..101).filter(|&k| {
                 let center = transform.transform_point(row.poses[k as usize].position.into());
@@ -400,7 +442,11 @@ mod tests {
     fn proxies_are_drawn_over_all_levels() {
         let row = Row::new(40);
         let input = CullingInput {
-            opacity: 0.5,
+            look: SetLook {
+                opacity: 0.5,
+                tint: 7,
+                highlight: 9,
+            },
             ..row.input()
         };
         let mut style = MoleculeStyle::default();
@@ -418,6 +464,8 @@ mod tests {
         let atoms: Vec<_> = batches.filter(|batch| !is_proxies(batch)).collect();
         assert_eq!(atoms.len(), plain.batches.len());
         assert!(atoms.iter().all(|batch| batch.opacity == 0.5));
+        let mut batches = visible.batches.iter();
+        assert!(batches.all(|batch| (batch.tint, batch.highlight) == (7, 9)));
         let mut drawn = 0;
         for (batch, vertices) in visible.batches.iter().zip(&visible.vertices) {
             if is_proxies(batch) {
@@ -432,7 +480,7 @@ mod tests {
             ..overlay
         });
         visible.update(&perspective(), &input, &style);
-        assert_eq!(visible.molecules, plain.molecules);
+        assert_eq!(*visible.molecules, *plain.molecules);
     }
 
     #[test]

@@ -10,9 +10,12 @@ use bevy::prelude::*;
 use bevy::render::Extract;
 use bevy::render::sync_world::MainEntity;
 
-use super::culling::GpuInstance;
+use super::culling::{GpuInstance, SetLook};
 use super::instanced_molecules::{DrawError, InstancedMolecules, MoleculeInstance, Similarity};
-use super::style::{MoleculeStyle, ViewStyle, fraction};
+use super::mirrored_list::MirroredList;
+use super::palette::{GpuPalette, MoleculePalette};
+use super::style::{MoleculeStyle, ViewStyle};
+use super::tint::{MoleculeHighlight, MoleculeTint};
 use crate::gpu::{DevicePoses, GpuPose};
 use crate::molecule::MoleculeTemplate;
 
@@ -38,36 +41,45 @@ impl fmt::Display for InstanceSource {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExtractedInstances {
     pub templates: Vec<Arc<MoleculeTemplate>>,
-    pub poses: Vec<GpuPose>,
-    pub instances: Vec<GpuInstance>,
+    /// Number of molecules of each template that [`template_index`](Self::template_index) has
+    /// returned.
+    molecule_counts: Vec<u32>,
+    pub poses: MirroredList<GpuPose>,
+    pub instances: MirroredList<GpuInstance>,
     /// From the frame of the instances to the world.
     pub transform: Similarity,
     pub layers: RenderLayers,
-    /// From 0 to 1.
-    pub opacity: f32,
+    pub look: SetLook,
     /// Poses of the same molecules, in the same order, on a device.
     pub device_poses: Option<DevicePoses>,
-    /// Whether templates, poses or instances have changed since the last upload.
-    pub changed: bool,
     /// Whether the set is drawn in this frame.
     pub visible: bool,
 }
 
 impl ExtractedInstances {
-    pub fn clear(&mut self) {
-        self.poses.clear();
-        self.instances.clear();
-        self.changed = true;
+    /// Begins again without molecules.
+    pub fn restart(&mut self) {
+        self.poses.restart();
+        self.instances.restart();
+        // Templates keep their index, and thereby their color, until one is no longer used.
+        if self.molecule_counts.contains(&0) {
+            self.templates.clear();
+            self.molecule_counts.clear();
+        }
+        self.molecule_counts.fill(0);
     }
 
-    /// Index of a template, which is added if it is new.
+    /// Index of the template of a molecule, which is added if it is new.
     pub fn template_index(&mut self, template: &Arc<MoleculeTemplate>) -> u32 {
         let mut templates = self.templates.iter();
         let known = templates.position(|known| Arc::ptr_eq(known, template));
-        known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.templates.push(template.clone());
+            self.molecule_counts.push(0);
             self.templates.len() - 1
-        }) as u32
+        });
+        self.molecule_counts[index] += 1;
+        index as u32
     }
 
     /// Adds a validated molecule. `number` selects its color among those of its neighbors.
@@ -83,6 +95,9 @@ impl ExtractedInstances {
             template_and_state: molecule.template | colliding,
             group: molecule.group,
             penetration: molecule.penetration,
+            tint: molecule.tint.packed_color(),
+            highlight: molecule.highlight.map_or(0, |it| it.packed_color()),
+            opacity: molecule.tint.valid_opacity(),
         });
     }
 }
@@ -99,11 +114,26 @@ impl ExtractedInstanceSets {
     }
 }
 
-/// The style of each view.
-#[derive(Debug, Default, Resource)]
+/// The style of each view, and the palette.
+#[derive(Debug, Resource)]
 pub(super) struct ExtractedStyles {
     global: MoleculeStyle,
     views: HashMap<MainEntity, MoleculeStyle>,
+    pub palette: MoleculePalette,
+    /// The same palette, as the shader reads it.
+    pub gpu_palette: GpuPalette,
+}
+
+impl Default for ExtractedStyles {
+    fn default() -> Self {
+        let palette = MoleculePalette::default();
+        Self {
+            global: MoleculeStyle::default(),
+            views: HashMap::default(),
+            gpu_palette: GpuPalette::new(&palette),
+            palette,
+        }
+    }
 }
 
 impl ExtractedStyles {
@@ -132,6 +162,8 @@ pub(super) fn extract_instances(
             &GlobalTransform,
             &InheritedVisibility,
             Option<&RenderLayers>,
+            Option<&MoleculeTint>,
+            Option<&MoleculeHighlight>,
         )>,
     >,
     mut reported: Local<HashSet<Entity>>,
@@ -141,7 +173,7 @@ pub(super) fn extract_instances(
         InstanceSource::Physics(_) => true,
     });
     reported.retain(|entity| entities.contains(*entity));
-    for (entity, molecules, transform, visibility, layers) in &entities {
+    for (entity, molecules, transform, visibility, layers, tint, highlight) in &entities {
         let source = InstanceSource::Component(entity);
         let new = !extracted.0.contains_key(&source);
         let set = extracted.0.entry(source).or_default();
@@ -157,7 +189,11 @@ pub(super) fn extract_instances(
             }
         }
         set.layers = layers.cloned().unwrap_or_default();
-        set.opacity = fraction(molecules.opacity);
+        set.look = SetLook {
+            opacity: tint.map_or(1.0, MoleculeTint::valid_opacity),
+            tint: tint.map_or(0, MoleculeTint::packed_color),
+            highlight: highlight.map_or(0, MoleculeHighlight::packed_color),
+        };
         if new || molecules.is_changed() {
             first_error = copy_molecules(set, &molecules).or(first_error);
         } else if reported.contains(&entity) {
@@ -177,7 +213,7 @@ pub(super) fn extract_instances(
 
 /// Copies the valid molecules; returns the error of the first invalid one.
 fn copy_molecules(set: &mut ExtractedInstances, source: &InstancedMolecules) -> Option<DrawError> {
-    set.clear();
+    set.restart();
     set.templates.clone_from(&source.templates);
     set.device_poses.clone_from(&source.device_poses);
     let mut first_error = None;
@@ -205,12 +241,22 @@ fn copy_molecules(set: &mut ExtractedInstances, source: &InstancedMolecules) -> 
     first_error
 }
 
-/// Extracts the global style and those of cameras.
+/// Extracts the global style, those of cameras, and the palette.
 pub(super) fn extract_styles(
     mut styles: ResMut<ExtractedStyles>,
     global: Extract<Option<Res<MoleculeStyle>>>,
     views: Extract<Query<(Entity, &ViewStyle)>>,
+    palette: Extract<Option<Res<MoleculePalette>>>,
 ) {
+    let default_palette = MoleculePalette::default;
+    match palette.as_deref() {
+        Some(palette) if *palette == styles.palette => {}
+        palette => {
+            let palette = palette.cloned().unwrap_or_else(default_palette);
+            styles.gpu_palette = GpuPalette::new(&palette);
+            styles.palette = palette;
+        }
+    }
     let global = global.as_deref().cloned().unwrap_or_default();
     styles.global = global.sanitized();
     styles.views.clear();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bevy::prelude::*;
 use thiserror::Error;
 
+use super::tint::{MoleculeHighlight, MoleculeTint};
 use crate::crowd::Crowd;
 use crate::gpu::DevicePoses;
 use crate::molecule::MoleculeTemplate;
@@ -80,6 +81,10 @@ pub struct MoleculeInstance {
     /// Its deepest overlap, nm, for
     /// [`ColorMode::Penetration`](super::ColorMode::Penetration). Default: 0.
     pub penetration: f32,
+    /// Color and opacity, in addition to the [`MoleculeTint`] of the entity. Default: none.
+    pub tint: MoleculeTint,
+    /// Highlight, instead of the [`MoleculeHighlight`] of the entity. Default: none.
+    pub highlight: Option<MoleculeHighlight>,
 }
 
 impl MoleculeInstance {
@@ -99,7 +104,9 @@ impl MoleculeInstance {
 /// Poses are in the frame of the entity, whose scale must be uniform. Molecules with an invalid
 /// template index or pose are skipped, and the first of them is logged.
 ///
-/// Changes are uploaded when change detection reports them.
+/// A [`MoleculeTint`] and a [`MoleculeHighlight`] of the entity apply to all its molecules. Molecules
+/// are compared with those of the last frame when change detection reports a change, and only
+/// those that differ are uploaded.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -113,7 +120,6 @@ impl MoleculeInstance {
 /// let instances = InstancedMolecules {
 ///     templates: vec![Arc::clone(&lipid)],
 ///     molecules: row.map(|pose| MoleculeInstance::new(0, pose)).collect(),
-///     opacity: 0.5,
 ///     ..default()
 /// };
 /// instances.check()?;
@@ -124,11 +130,11 @@ impl MoleculeInstance {
 /// let ray = Ray3d::new(atom + 20.0 * Vec3::Y, Dir3::NEG_Y);
 /// let hit = instances.pick(&GlobalTransform::IDENTITY, ray, 1.0).ok_or("nothing is hit")?;
 /// assert!(hit.distance < 20.0 && hit.normal.y > 0.0);
-/// # App::new().world_mut().spawn(instances);
+/// # App::new().world_mut().spawn((instances, MoleculeTint::from_opacity(0.5)));
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Component, Reflect)]
+#[derive(Clone, Debug, Default, Component, Reflect)]
 #[reflect(opaque)]
 #[reflect(Component, Clone, Debug, Default)]
 #[require(Transform, Visibility)]
@@ -137,24 +143,11 @@ pub struct InstancedMolecules {
     pub templates: Vec<Arc<MoleculeTemplate>>,
     /// The molecules. Default: none.
     pub molecules: Vec<MoleculeInstance>,
-    /// Fraction of the pixels that are drawn, from 0 to 1. Default: 1.
-    pub opacity: f32,
     /// Current poses of all molecules on the [renderer's device](super::SharedGpuDevice), from
     /// the relaxer whose crowd these molecules are. Then no poses are uploaded: those of
     /// [`molecules`](Self::molecules) only select the level of detail, and nothing is culled.
     /// Ignored if they are on another device. Default: none.
     pub device_poses: Option<DevicePoses>,
-}
-
-impl Default for InstancedMolecules {
-    fn default() -> Self {
-        Self {
-            templates: Vec::new(),
-            molecules: Vec::new(),
-            opacity: 1.0,
-            device_poses: None,
-        }
-    }
 }
 
 impl InstancedMolecules {

@@ -10,8 +10,8 @@
 //! - *Output*: color and depth, in the same pass as Bevy's alpha-masked meshes. Without a
 //!   renderer in the app, nothing is drawn and nothing fails.
 //! - *Order*: instances are extracted in `ExtractSchedule`, uploaded in
-//!   `RenderSystems::PrepareBindGroups` and queued in `RenderSystems::Queue`. Unchanged
-//!   instances are not uploaded again.
+//!   `RenderSystems::PrepareBindGroups` and queued in `RenderSystems::Queue`. Only what has
+//!   changed is uploaded ([`MoleculeUploads`]).
 //! - *Determinism*: the same scene gives the same image on the same adapter.
 //! - *Invalid input*: molecules without a template or with a non-finite pose are skipped,
 //!   invalid values of a style are clamped or replaced by their defaults, and instances that
@@ -38,10 +38,12 @@
 //!
 //! # Style
 //!
-//! [`MoleculeStyle`] sets the colors ([`ColorMode`]) and the depth cues: fog, ambient
-//! occlusion and dark contours. A [`ViewStyle`] on a camera overrides it for that view. A
-//! [`ProxyOverlay`] draws proxies over the atoms. Translucent proxies and instances are
-//! dithered, so that nothing needs to be sorted.
+//! [`MoleculeStyle`] sets the meaning of colors ([`ColorMode`]) and the depth cues: fog, ambient
+//! occlusion and dark contours. A [`ViewStyle`] on a camera overrides it for that view. The
+//! [`MoleculePalette`] has the colors of each mode. A [`MoleculeTint`] sets color and opacity of
+//! one entity, and a [`MoleculeHighlight`] makes it stand out. A [`ProxyOverlay`] draws proxies
+//! over the atoms. Translucent molecules and proxies are dithered, so that nothing needs to be
+//! sorted.
 //!
 //! # Headless rendering
 //!
@@ -49,18 +51,21 @@
 
 mod ambient_occlusion;
 mod atom_clusters;
-mod colors;
 mod culling;
 mod extract;
 mod growable_buffer;
 mod instanced_molecules;
+mod mirrored_list;
 pub mod offscreen;
+mod palette;
 mod picking;
 mod pipeline;
 mod shared_device;
 mod style;
 mod template_spheres;
+mod tint;
 mod upload;
+mod uploads;
 mod view_draws;
 
 #[doc(hidden)]
@@ -70,7 +75,10 @@ pub use culling::{GpuBatch, GpuInstance};
 pub use extract::ExtractedInstanceSets;
 pub(crate) use extract::InstanceSource;
 pub use instanced_molecules::{DrawError, InstancedMolecules, MoleculeInstance};
+pub use palette::MoleculePalette;
 pub use picking::InstanceHit;
+#[cfg(feature = "picking")]
+pub(crate) use picking::{PickingRay, picking_radius};
 pub use shared_device::SharedGpuDevice;
 // The structs that shaders read are public for the test that compares their layouts.
 #[doc(hidden)]
@@ -78,6 +86,8 @@ pub use style::GpuStyle;
 pub use style::{ColorMode, DepthCue, DrawDetail, MoleculeStyle, ProxyOverlay, ViewStyle};
 #[doc(hidden)]
 pub use template_spheres::GpuSphere;
+pub use tint::{MoleculeHighlight, MoleculeTint};
+pub use uploads::MoleculeUploads;
 
 use bevy::core_pipeline::core_3d::AlphaMask3d;
 use bevy::pbr::{MeshPipelineSystems, PbrPlugin};
@@ -107,7 +117,13 @@ impl Plugin for MoleculeRenderPlugin {
             .register_type::<DrawDetail>()
             .register_type::<ProxyOverlay>()
             .register_type::<InstancedMolecules>()
-            .init_resource::<MoleculeStyle>();
+            .register_type::<SharedGpuDevice>()
+            .register_type::<MoleculePalette>()
+            .register_type::<MoleculeTint>()
+            .register_type::<MoleculeHighlight>()
+            .init_resource::<MoleculeStyle>()
+            .init_resource::<MoleculePalette>()
+            .init_resource::<MoleculeUploads>();
     }
 
     /// Adds the systems here because the renderer may be added after this plugin.
@@ -120,6 +136,7 @@ impl Plugin for MoleculeRenderPlugin {
         let mut shaders = app.world_mut().resource_mut::<Assets<Shader>>();
         pipeline::add_shaders(&mut shaders);
         app.add_systems(First, shared_device::share_render_device);
+        let uploads = app.world().resource::<MoleculeUploads>().clone();
         let Some(render_app) = app.get_sub_app_mut(RenderApp) else {
             return;
         };
@@ -127,6 +144,7 @@ impl Plugin for MoleculeRenderPlugin {
             .init_resource::<ExtractedInstanceSets>()
             .init_resource::<extract::ExtractedStyles>()
             .init_resource::<shared_device::ExtractedDevice>()
+            .insert_resource(uploads)
             .add_render_command::<AlphaMask3d, pipeline::DrawMolecules>()
             .add_systems(
                 RenderStartup,

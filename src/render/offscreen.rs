@@ -146,7 +146,8 @@ impl OffscreenPlugin {
 }
 
 /// State of the image in apps with an [`OffscreenPlugin`].
-#[derive(Clone, Debug, Resource)]
+#[derive(Clone, Debug, Resource, Reflect)]
+#[reflect(Clone, Debug, from_reflect = false)]
 pub struct Offscreen {
     /// The image that cameras render to.
     pub target: Handle<Image>,
@@ -157,10 +158,12 @@ pub struct Offscreen {
     /// The file.
     pub file: PathBuf,
     /// The error, if saving failed.
+    #[reflect(ignore)]
     pub error: Option<OffscreenError>,
     /// Frames since the screenshot was requested.
     screenshot_frames: u32,
     /// When the last frame started to wait for pipelines.
+    #[reflect(ignore)]
     waiting_since: Option<Instant>,
 }
 
@@ -192,7 +195,8 @@ impl Plugin for OffscreenPlugin {
             screenshot_frames: 0,
             waiting_since: None,
         };
-        app.insert_resource(offscreen)
+        app.register_type::<Offscreen>()
+            .insert_resource(offscreen)
             .init_resource::<PipelinesPending>()
             .add_systems(PostUpdate, retarget_cameras.before(CameraUpdateSystems))
             .add_systems(Last, count_frames);

@@ -4,6 +4,8 @@ use bevy::math::Ray3d;
 use bevy::prelude::*;
 
 use super::instanced_molecules::{InstancedMolecules, Similarity};
+use crate::molecule::MoleculeTemplate;
+use crate::rapier::ball_entry;
 
 /// Hit of a ray on an atom of [`InstancedMolecules`]. World frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,34 +22,30 @@ pub struct InstanceHit {
     pub normal: Vec3,
 }
 
-/// A ray in the frame of the instances, with a unit direction.
-#[derive(Clone, Copy)]
-struct LocalRay {
-    origin: Vec3,
-    direction: Vec3,
+/// A ray with a unit direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PickingRay {
+    /// nm.
+    pub origin: Vec3,
+    pub direction: Vec3,
 }
 
-impl LocalRay {
-    /// Distance at which the ray enters a ball from outside, nm.
-    fn entry(&self, center: Vec3, radius: f32) -> Option<f32> {
+impl PickingRay {
+    /// Lower bound on the distance (nm) at which the ray enters a ball, 0 if it starts inside;
+    /// `None` if it misses the ball.
+    pub fn reach(&self, center: Vec3, radius: f32) -> Option<f32> {
         let to_center = center - self.origin;
         let along = to_center.dot(self.direction);
-        // From the closest point: the difference of large squares would lose precision.
-        let nearest = to_center - along * self.direction;
-        let chord = radius * radius - nearest.length_squared();
-        if chord < 0.0 {
-            return None;
-        }
-        let distance = along - chord.sqrt();
-        (distance >= 0.0).then_some(distance)
+        let aside = to_center - along.max(0.0) * self.direction;
+        let hits = aside.length_squared() <= radius * radius;
+        hits.then(|| (along - radius).max(0.0))
     }
+}
 
-    /// Whether the ray intersects a ball, even if it starts inside.
-    fn intersects(&self, center: Vec3, radius: f32) -> bool {
-        let to_center = center - self.origin;
-        let along = to_center.dot(self.direction).max(0.0);
-        (to_center - along * self.direction).length_squared() <= radius * radius
-    }
+/// Radius (nm) of a ball around the center of mass that contains all atoms of a template, if their
+/// radii are multiplied by `radius_scale`.
+pub(crate) fn picking_radius(template: &MoleculeTemplate, radius_scale: f32) -> f32 {
+    template.bounding_radius() * radius_scale.max(1.0)
 }
 
 impl InstancedMolecules {
@@ -67,7 +65,7 @@ impl InstancedMolecules {
         radius_scale: f32,
     ) -> Option<InstanceHit> {
         let similarity = Similarity::of(transform).ok()?;
-        let local = LocalRay {
+        let local = PickingRay {
             origin: similarity.inverse_transform_point(ray.origin),
             direction: similarity.pose.rotation.inverse() * *ray.direction,
         };
@@ -77,14 +75,17 @@ impl InstancedMolecules {
                 continue;
             }
             let template = &self.templates[molecule.template as usize];
-            let largest = (radius_scale - 1.0).max(0.0) * template.bounding_radius();
-            if !local.intersects(molecule.pose.position, template.bounding_radius() + largest) {
+            let radius = picking_radius(template, radius_scale);
+            let reach = local.reach(molecule.pose.position, radius);
+            let nearest = best.map_or(f32::MAX, |(_, _, nearest)| nearest);
+            if reach.is_none_or(|reach| reach > nearest) {
                 continue;
             }
             let atoms = template.positions().iter().zip(template.radii());
             for (atom, (&center, &radius)) in atoms.enumerate() {
                 let center = molecule.pose.transform_point(center);
-                if let Some(distance) = local.entry(center, radius * radius_scale)
+                let radius = radius * radius_scale;
+                if let Some(distance) = ball_entry(local.origin, local.direction, center, radius)
                     && best.is_none_or(|(_, _, nearest)| distance < nearest)
                 {
                     best = Some((index, atom, distance));

@@ -28,7 +28,6 @@ use bevy::render::render_resource::{
 use bevy::render::view::ExtractedView;
 use bevy::shader::{Shader, ShaderDefVal};
 
-use super::colors::{CATEGORY_COLORS, COLLIDING_COLORS, DEPTH_COLORS, FREE_COLORS};
 use super::culling::GpuInstance;
 use super::extract::ExtractedInstanceSets;
 use super::style::ColorMode;
@@ -72,16 +71,7 @@ pub(super) fn add_shaders(shaders: &mut Assets<Shader>) {
 
 /// Constants that the shaders share with this crate.
 fn shader_constants() -> Vec<ShaderDefVal> {
-    let count = |range: &std::ops::Range<u32>| range.end - range.start;
     let constants = [
-        ("PALETTE_COLORS", DEPTH_COLORS.end),
-        ("CATEGORIES_FIRST", CATEGORY_COLORS.start),
-        ("CATEGORIES_COUNT", count(&CATEGORY_COLORS)),
-        ("FREE_FIRST", FREE_COLORS.start),
-        ("COLLIDING_FIRST", COLLIDING_COLORS.start),
-        ("SHADES_COUNT", count(&FREE_COLORS)),
-        ("DEPTHS_FIRST", DEPTH_COLORS.start),
-        ("DEPTHS_COUNT", count(&DEPTH_COLORS)),
         ("COLLIDING_BIT", GpuInstance::COLLIDING),
         ("MODE_MOLECULE", ColorMode::Molecule as u32),
         ("MODE_CHAIN", ColorMode::Chain as u32),
@@ -110,15 +100,14 @@ pub(super) fn create_pipeline(mut commands: Commands, mesh_pipeline: Res<MeshPip
     let mut mesh = Mesh::new(PrimitiveTopology::TriangleList, default());
     mesh.insert_attribute(Mesh::ATTRIBUTE_POSITION, vec![[0.0_f32; 3]; 3]);
     let mut layouts = MeshVertexBufferLayouts::default();
-    let uniform = || uniform_buffer_sized(false, None);
     let storage = || storage_buffer_read_only_sized(false, None);
-    let style = uniform().visibility(ShaderStages::VERTEX_FRAGMENT);
+    let style = uniform_buffer_sized(false, None).visibility(ShaderStages::VERTEX_FRAGMENT);
     // In the order of `shaders/draw/types.wgsl`.
     let entries = BindGroupLayoutEntries::sequential(
         ShaderStages::VERTEX,
         (
             style,
-            uniform(),
+            storage(),
             storage(),
             storage(),
             storage(),

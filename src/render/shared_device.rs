@@ -14,7 +14,9 @@ use crate::gpu::GpuDevice;
 ///
 /// Inserted by [`MoleculeRenderPlugin`](super::MoleculeRenderPlugin) in the first frame, unless
 /// the device lacks a feature that the kernels need, and replaced together with the device.
-#[derive(Clone, Debug, Resource)]
+#[derive(Clone, Debug, Resource, Reflect)]
+#[reflect(opaque)]
+#[reflect(Clone, Debug)]
 pub struct SharedGpuDevice(Arc<GpuDevice>);
 
 impl SharedGpuDevice {

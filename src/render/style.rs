@@ -4,6 +4,8 @@ use bevy::color::ColorToComponents;
 use bevy::prelude::*;
 use bytemuck::{Pod, Zeroable};
 
+use super::palette::GpuPalette;
+
 /// What the color of an atom shows. Default: its element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Reflect)]
 #[reflect(Clone, Debug, Default, PartialEq, Hash)]
@@ -105,7 +107,9 @@ impl Default for ProxyOverlay {
     }
 }
 
-/// Style of all molecules in all views without a [`ViewStyle`]. May be changed at any time.
+/// Style of all molecules in all views without a [`ViewStyle`]. May be changed at any time. Colors
+/// are those of the [`MoleculePalette`](super::MoleculePalette).
+///
 /// Fractions are clamped to 0..1; other invalid values are replaced by their defaults.
 ///
 /// ```
@@ -183,28 +187,35 @@ impl MoleculeStyle {
         }
     }
 
+    /// The radius scale, or its default if it is invalid.
+    pub(crate) fn valid_radius_scale(&self) -> f32 {
+        positive(self.radius_scale, Self::default().radius_scale)
+    }
+
     /// The style with invalid values clamped or replaced by their defaults.
     #[must_use]
     pub(super) fn sanitized(mut self) -> Self {
-        let positive = |value: f32, default: f32| {
-            if value.is_finite() && value > 0.0 {
-                value
-            } else {
-                default
-            }
-        };
         let default = Self::default();
         self.depth_cue.strength = fraction(self.depth_cue.strength);
         self.ambient_occlusion = fraction(self.ambient_occlusion);
         self.contours = fraction(self.contours);
         self.headlight = positive(self.headlight, 0.0);
-        self.radius_scale = positive(self.radius_scale, default.radius_scale);
+        self.radius_scale = self.valid_radius_scale();
         self.max_penetration = positive(self.max_penetration, default.max_penetration);
         self.proxies = self.proxies.filter(|proxies| proxies.count > 0);
         if let Some(proxies) = &mut self.proxies {
             proxies.opacity = fraction(proxies.opacity);
         }
         self
+    }
+}
+
+/// The value, or the default if it is not positive and finite.
+fn positive(value: f32, default: f32) -> f32 {
+    if value.is_finite() && value > 0.0 {
+        value
+    } else {
+        default
     }
 }
 
@@ -246,11 +257,24 @@ pub struct GpuStyle {
     pub fog_color: [f32; 3],
     /// Fraction of fog at the far end, from 0 to 1.
     pub fog_strength: f32,
+    /// Index of the first color of the mode in the palette.
+    pub first_color: u32,
+    /// Number of colors of the mode.
+    pub color_count: u32,
+    /// Index of the first color of colliding molecules in the palette.
+    pub first_colliding: u32,
+    /// Number of colors of colliding molecules.
+    pub colliding_count: u32,
 }
 
 impl GpuStyle {
     /// `depths` are the distances of the nearest and the farthest surface in view, nm.
-    pub(super) fn new(style: &MoleculeStyle, depths: Option<(f32, f32)>) -> Self {
+    pub(super) fn new(
+        style: &MoleculeStyle,
+        palette: &GpuPalette,
+        depths: Option<(f32, f32)>,
+    ) -> Self {
+        let (colors, colliding) = (palette.range(style.color), palette.colliding());
         let cue = &style.depth_cue;
         let (start, end) = cue.range.or(depths).unwrap_or((0.0, 1.0));
         let start = if start.is_finite() {
@@ -270,6 +294,10 @@ impl GpuStyle {
             fog_per_nm: 1.0 / length,
             fog_color: cue.color.to_linear().to_f32_array_no_alpha(),
             fog_strength: cue.strength,
+            first_color: colors.start,
+            color_count: colors.end - colors.start,
+            first_colliding: colliding.start,
+            colliding_count: colliding.end - colliding.start,
         }
     }
 }

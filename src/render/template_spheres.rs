@@ -6,7 +6,7 @@ use glam::{Vec3, Vec4};
 
 use super::ambient_occlusion::ambient_occlusion;
 use super::atom_clusters::{AtomCluster, cluster_atoms};
-use super::colors::element_color;
+use super::palette::MoleculePalette;
 use super::style::DrawDetail;
 use crate::molecule::{MoleculeTemplate, Residue};
 use crate::proxy::{PROXY_SEED, ProxySet};
@@ -58,20 +58,33 @@ pub(super) struct TemplateSpheres {
 }
 
 impl TemplateSpheres {
-    /// The spheres of `template`, with a set of proxies for each of `proxy_counts`.
-    pub fn new(template: &MoleculeTemplate, proxy_counts: &[u32]) -> Self {
-        let occlusion = ambient_occlusion(template);
-        let chains = chain_indices(template);
+    /// The spheres of `template`, with a set of proxies for each of `proxy_counts`, and the colors
+    /// of elements of `palette`.
+    pub fn new(
+        template: &MoleculeTemplate,
+        proxy_counts: &[u32],
+        palette: &MoleculePalette,
+    ) -> Self {
         let mut all = Self::default();
-        let pack = |cluster: &AtomCluster| pack_sphere(template, &occlusion, &chains, cluster);
-        let atoms = (0..template.atom_count()).map(|atom| {
+        let elements = template.elements().iter();
+        let colors: Vec<_> = elements
+            .map(|&element| palette.linear_element(element))
+            .collect();
+        let atoms = AtomLooks {
+            template,
+            colors,
+            occlusion: ambient_occlusion(template),
+            chains: chain_indices(template),
+        };
+        let pack = |cluster: &AtomCluster| atoms.pack(cluster);
+        let spheres = (0..template.atom_count()).map(|atom| {
             pack(&AtomCluster {
                 center: template.positions()[atom],
                 radius: template.radii()[atom],
                 atoms: vec![atom as u32],
             })
         });
-        let level = all.add(atoms.collect(), 0.0);
+        let level = all.add(spheres.collect(), 0.0);
         all.levels.push(level);
         for (max_atoms, across_residues) in CLUSTER_LEVELS {
             let (clusters, error) = cluster_atoms(template, max_atoms, across_residues);
@@ -147,27 +160,35 @@ fn chain_indices(template: &MoleculeTemplate) -> Vec<u32> {
     template.residues().iter().map(index).collect()
 }
 
-fn pack_sphere(
-    template: &MoleculeTemplate,
-    atom_occlusion: &[Vec4],
-    chains: &[u32],
-    cluster: &AtomCluster,
-) -> GpuSphere {
-    let share = 1.0 / cluster.atoms.len() as f32;
-    let mut color = LinearRgba::BLACK;
-    let mut occlusion = Vec4::ZERO;
-    for &atom in &cluster.atoms {
-        color += element_color(template.elements()[atom as usize]) * share;
-        occlusion += atom_occlusion[atom as usize] * share;
-    }
-    let first = cluster.atoms.first().map_or(0, |&atom| atom as usize);
-    GpuSphere {
-        center: cluster.center.to_array(),
-        radius: cluster.radius,
-        red_green: unorm16(color.red) | unorm16(color.green) << 16,
-        blue: unorm16(color.blue),
-        chain: chains[template.residue_indices()[first] as usize],
-        occlusion: pack_snorm8x4(occlusion),
+/// What the looks of a sphere depend on.
+struct AtomLooks<'a> {
+    template: &'a MoleculeTemplate,
+    /// Color of each atom.
+    colors: Vec<LinearRgba>,
+    /// Ambient occlusion of each atom.
+    occlusion: Vec<Vec4>,
+    /// Chain of each residue.
+    chains: Vec<u32>,
+}
+
+impl AtomLooks<'_> {
+    fn pack(&self, cluster: &AtomCluster) -> GpuSphere {
+        let share = 1.0 / cluster.atoms.len() as f32;
+        let mut color = LinearRgba::BLACK;
+        let mut occlusion = Vec4::ZERO;
+        for &atom in &cluster.atoms {
+            color += self.colors[atom as usize] * share;
+            occlusion += self.occlusion[atom as usize] * share;
+        }
+        let first = cluster.atoms.first().map_or(0, |&atom| atom as usize);
+        GpuSphere {
+            center: cluster.center.to_array(),
+            radius: cluster.radius,
+            red_green: unorm16(color.red) | unorm16(color.green) << 16,
+            blue: unorm16(color.blue),
+            chain: self.chains[self.template.residue_indices()[first] as usize],
+            occlusion: pack_snorm8x4(occlusion),
+        }
     }
 }
 
@@ -186,6 +207,10 @@ mod tests {
     use super::*;
     use crate::molecule::{LoadOptions, load};
 
+    fn spheres(template: &MoleculeTemplate) -> TemplateSpheres {
+        TemplateSpheres::new(template, &[], &MoleculePalette::default())
+    }
+
     fn template(file: &str) -> MoleculeTemplate {
         load(format!("assets/molecules/{file}"), &LoadOptions::default()).unwrap()
     }
@@ -194,7 +219,7 @@ mod tests {
     fn the_first_level_is_the_atoms_and_each_next_has_at_most_half_of_the_spheres() {
         for file in ["popc.pdb", "1gzx.pdb", "p_xylene.pdb"] {
             let template = template(file);
-            let all = TemplateSpheres::new(&template, &[]);
+            let all = spheres(&template);
             assert_eq!(all.levels[0].count as usize, template.atom_count());
             for (sphere, (position, radius)) in all
                 .spheres
@@ -214,7 +239,7 @@ mod tests {
 
     #[test]
     fn detail_follows_the_size_on_the_screen() {
-        let all = TemplateSpheres::new(&template("1gzx.pdb"), &[]);
+        let all = spheres(&template("1gzx.pdb"));
         let auto = DrawDetail::Auto { pixels: 1.0 };
         assert_eq!(all.level(auto, 100.0), 0);
         assert_eq!(all.level(auto, 0.001), all.levels.len() - 1);
@@ -228,7 +253,7 @@ mod tests {
 
     #[test]
     fn chains_are_numbered_in_the_order_of_the_file() {
-        let all = TemplateSpheres::new(&template("1gzx.pdb"), &[]);
+        let all = spheres(&template("1gzx.pdb"));
         let last = all.spheres.iter().map(|sphere| sphere.chain).max();
         assert_eq!(last, Some(3));
         assert_eq!(all.spheres[0].chain, 0);

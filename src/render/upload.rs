@@ -7,11 +7,11 @@ use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::render_resource::{Buffer, BufferUsages};
 
-use super::colors::palette;
 use super::culling::TemplateInSet;
 use super::extract::{ExtractedInstanceSets, ExtractedInstances, ExtractedStyles, InstanceSource};
 use super::growable_buffer::GrowableBuffer;
 use super::instanced_molecules::DrawError;
+use super::palette::{GpuPalette, MoleculePalette};
 use super::template_spheres::TemplateSpheres;
 use super::view_draws::Gpu;
 use crate::gpu::GpuDevice;
@@ -21,6 +21,10 @@ use crate::molecule::MoleculeTemplate;
 #[derive(Resource)]
 pub(super) struct UploadedInstanceSets {
     pub palette: GrowableBuffer,
+    /// The content of the palette's buffer.
+    palette_content: Option<GpuPalette>,
+    /// Incremented when the palette's buffer is replaced.
+    pub palette_version: u64,
     pub sets: BTreeMap<InstanceSource, InstanceBuffers>,
     templates: TemplateCache,
     /// Sets whose upload error has been logged.
@@ -30,7 +34,9 @@ pub(super) struct UploadedInstanceSets {
 impl Default for UploadedInstanceSets {
     fn default() -> Self {
         Self {
-            palette: GrowableBuffer::new("color palette", BufferUsages::UNIFORM),
+            palette: GrowableBuffer::new("color palette", BufferUsages::STORAGE),
+            palette_content: None,
+            palette_version: 0,
             sets: BTreeMap::new(),
             templates: TemplateCache::default(),
             reported: BTreeSet::new(),
@@ -76,7 +82,7 @@ impl InstanceBuffers {
 
     fn update(
         &mut self,
-        set: &ExtractedInstances,
+        set: &mut ExtractedInstances,
         cache: &mut TemplateCache,
         gpu: &Gpu,
     ) -> Result<(), DrawError> {
@@ -97,7 +103,7 @@ impl InstanceBuffers {
                 });
                 spheres.extend_from_slice(&template.spheres);
             }
-            replaced |= self.spheres.write(gpu, bytemuck::cast_slice(&spheres))?;
+            replaced |= self.spheres.replace(gpu, &spheres)?;
         }
         let device_poses = set.device_poses.as_ref();
         let device_poses = device_poses.filter(|poses| gpu.shared.is(poses.device()));
@@ -116,11 +122,9 @@ impl InstanceBuffers {
             replaced = true;
         }
         if device_poses.is_none() {
-            let poses = bytemuck::cast_slice(&set.poses);
-            replaced |= self.poses.write(gpu, poses)?;
+            replaced |= self.poses.write(gpu, &mut set.poses)?;
         }
-        let instances = bytemuck::cast_slice(&set.instances);
-        replaced |= self.instances.write(gpu, instances)?;
+        replaced |= self.instances.write(gpu, &mut set.instances)?;
         self.version += u64::from(replaced);
         self.ready = true;
         Ok(())
@@ -134,20 +138,22 @@ struct TemplateCache {
     entries: HashMap<usize, (Arc<MoleculeTemplate>, Arc<TemplateSpheres>)>,
     /// Numbers of proxies that each template has, ascending.
     proxy_counts: Vec<u32>,
+    /// The colors of elements.
+    palette: MoleculePalette,
 }
 
 impl TemplateCache {
     fn get(&mut self, template: &Arc<MoleculeTemplate>) -> Arc<TemplateSpheres> {
         let entry = self.entries.entry(Arc::as_ptr(template) as usize);
         let (_, spheres) = entry.or_insert_with(|| {
-            let spheres = TemplateSpheres::new(template, &self.proxy_counts);
+            let spheres = TemplateSpheres::new(template, &self.proxy_counts, &self.palette);
             (template.clone(), Arc::new(spheres))
         });
         spheres.clone()
     }
 }
 
-/// Uploads changed sets of instances.
+/// Uploads what has changed in the sets of instances.
 pub(super) fn upload_instances(
     mut uploaded: ResMut<UploadedInstanceSets>,
     mut extracted: ResMut<ExtractedInstanceSets>,
@@ -156,10 +162,12 @@ pub(super) fn upload_instances(
 ) {
     let uploaded = &mut *uploaded;
     let proxy_counts = styles.proxy_counts();
-    if uploaded.templates.proxy_counts != proxy_counts {
+    let cache = &uploaded.templates;
+    if cache.proxy_counts != proxy_counts || !cache.palette.has_elements_of(&styles.palette) {
         uploaded.templates = TemplateCache {
+            entries: HashMap::default(),
             proxy_counts,
-            ..TemplateCache::default()
+            palette: styles.palette.clone(),
         };
         for buffers in uploaded.sets.values_mut() {
             buffers.templates.clear();
@@ -167,19 +175,12 @@ pub(super) fn upload_instances(
             buffers.ready = false;
         }
     }
-    let previous_count = uploaded.sets.len();
     let is_live = |source: &InstanceSource| extracted.0.contains_key(source);
     uploaded.sets.retain(|source, _| is_live(source));
     uploaded.reported.retain(is_live);
-    let mut changed = previous_count != uploaded.sets.len();
     for (source, set) in &mut extracted.0 {
         let buffers = uploaded.sets.entry(source.clone());
         let buffers = buffers.or_insert_with(InstanceBuffers::new);
-        if !set.changed && buffers.ready {
-            continue;
-        }
-        changed = true;
-        set.changed = false;
         match buffers.update(set, &mut uploaded.templates, &gpu) {
             Ok(()) => {
                 uploaded.reported.remove(source);
@@ -190,15 +191,15 @@ pub(super) fn upload_instances(
             Err(_) => {}
         }
     }
-    if changed {
-        let is_used = |(_, spheres): &(_, Arc<TemplateSpheres>)| Arc::strong_count(spheres) > 1;
-        uploaded.templates.entries.retain(|_, entry| is_used(entry));
-    }
-    if uploaded.palette.buffer().is_none() {
-        let colors = palette();
-        let bytes = bytemuck::cast_slice(&colors);
-        if let Err(error) = uploaded.palette.write(&gpu, bytes) {
-            error_once!("molecules are not drawn: {error}");
+    let is_used = |(_, spheres): &(_, Arc<TemplateSpheres>)| Arc::strong_count(spheres) > 1;
+    uploaded.templates.entries.retain(|_, entry| is_used(entry));
+    if uploaded.palette_content.as_ref() != Some(&styles.gpu_palette) {
+        match uploaded.palette.replace(&gpu, &styles.gpu_palette.colors) {
+            Ok(replaced) => {
+                uploaded.palette_version += u64::from(replaced);
+                uploaded.palette_content = Some(styles.gpu_palette.clone());
+            }
+            Err(error) => error_once!("molecules are not drawn: {error}"),
         }
     }
 }

@@ -17,10 +17,12 @@ use super::culling::{CullingInput, ViewFrustum, VisibleMolecules};
 use super::extract::{ExtractedInstanceSets, ExtractedStyles, InstanceSource};
 use super::growable_buffer::GrowableBuffer;
 use super::instanced_molecules::DrawError;
+use super::mirrored_list::MirroredList;
 use super::pipeline::SpherePipeline;
 use super::shared_device::ExtractedDevice;
 use super::style::{GpuStyle, MoleculeStyle};
 use super::upload::{InstanceBuffers, UploadedInstanceSets};
+use super::uploads::MoleculeUploads;
 
 /// The draws of one set of instances in a view.
 pub(super) struct InstanceDraws {
@@ -59,15 +61,11 @@ impl InstanceDraws {
         &mut self,
         buffers: &InstanceBuffers,
         shared: [Option<&Buffer>; 2],
-        new_style: bool,
         gpu: &Gpu,
     ) -> Result<(), DrawError> {
-        let molecules = bytemuck::cast_slice(&self.visible.molecules);
-        let batches = bytemuck::cast_slice(&self.visible.batches);
-        let mut replaced =
-            new_style || self.bind_group.is_none() || self.bound_version != buffers.version;
-        replaced |= self.molecules.write(gpu, molecules)?;
-        replaced |= self.batches.write(gpu, batches)?;
+        let mut replaced = self.bind_group.is_none() || self.bound_version != buffers.version;
+        replaced |= self.molecules.write(gpu, &mut self.visible.molecules)?;
+        replaced |= self.batches.write(gpu, &mut self.visible.batches)?;
         if replaced {
             self.bound_version = buffers.version;
             // In the order of `shaders/draw/types.wgsl`.
@@ -87,6 +85,10 @@ impl InstanceDraws {
 
 pub(super) struct ViewDraws {
     style: GrowableBuffer,
+    /// The content of the style's buffer: one element.
+    style_content: MirroredList<GpuStyle>,
+    /// Version of the palette's buffer in the bind groups.
+    palette_version: u64,
     pub sets: BTreeMap<InstanceSource, InstanceDraws>,
 }
 
@@ -112,6 +114,8 @@ pub(super) fn prepare_views(
         let view_draws = draws.views.entry(view.retained_view_entity);
         let view_draws = view_draws.or_insert_with(|| ViewDraws {
             style: GrowableBuffer::new("style of molecules", BufferUsages::UNIFORM),
+            style_content: MirroredList::default(),
+            palette_version: 0,
             sets: BTreeMap::new(),
         });
         let sets = &mut view_draws.sets;
@@ -126,26 +130,33 @@ pub(super) fn prepare_views(
             style,
         };
         let depths = view_draws.cull(&camera, &extracted, &uploaded.sets);
-        let gpu_style = GpuStyle::new(style, depths);
-        let bytes = bytemuck::bytes_of(&gpu_style);
-        let new_style = match view_draws.style.write(&gpu, bytes) {
-            Ok(new) => new,
+        view_draws.style_content.restart();
+        let gpu_style = GpuStyle::new(style, &styles.gpu_palette, depths);
+        view_draws.style_content.push(gpu_style);
+        let style_buffer = &mut view_draws.style;
+        let new_shared = match style_buffer.write(&gpu, &mut view_draws.style_content) {
+            Ok(new) => new || view_draws.palette_version != uploaded.palette_version,
             Err(error) => {
                 error_once!("molecules are not drawn: {error}");
                 continue;
             }
         };
+        view_draws.palette_version = uploaded.palette_version;
         for (source, draws) in &mut view_draws.sets {
+            if new_shared {
+                draws.bind_group = None;
+            }
             let Some(buffers) = uploaded.sets.get(source).filter(|_| draws.ready) else {
                 continue;
             };
             let shared = [view_draws.style.buffer(), uploaded.palette.buffer()];
-            if let Err(error) = draws.upload_and_bind(buffers, shared, new_style, &gpu) {
+            if let Err(error) = draws.upload_and_bind(buffers, shared, &gpu) {
                 draws.ready = false;
                 error_once!("{source} are not drawn: {error}");
             }
         }
     }
+    gpu.uploads.publish();
 }
 
 /// A view with its layers and style.
@@ -178,7 +189,7 @@ impl ViewDraws {
                 instances: &set.instances,
                 templates: &buffers.template_spheres,
                 transform: set.transform,
-                opacity: set.opacity,
+                look: set.look,
                 poses_are_outdated: buffers.device_poses.is_some(),
             };
             draws.visible.update(&camera.frustum, &input, camera.style);
@@ -198,11 +209,18 @@ pub(super) struct Gpu<'w> {
     pub device: Res<'w, RenderDevice>,
     pub queue: Res<'w, RenderQueue>,
     pub shared: Res<'w, ExtractedDevice>,
+    uploads: Res<'w, MoleculeUploads>,
     pipeline: Res<'w, SpherePipeline>,
     cache: Res<'w, PipelineCache>,
 }
 
 impl Gpu<'_> {
+    /// Writes to a buffer, and counts the bytes.
+    pub fn write(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
+        self.queue.write_buffer(buffer, offset, bytes);
+        self.uploads.add(bytes.len());
+    }
+
     /// Creates a bind group; `None` if a buffer is missing.
     fn bind(&self, buffers: &[Option<&Buffer>]) -> Option<BindGroup> {
         let entries: Option<Vec<_>> = (0..)

@@ -40,7 +40,7 @@
 //!
 //! [`PairSearch`] is the interface for spheres. [`boxes::BoxSearch`] is the one for boxes, and
 //! [`boxes::SpheresInBoxes`] turns a box search into a [`PairSearch`]. [`swept`] finds spheres that
-//! collide while they move. Searches on the GPU are in `gpu` and implement [`PairSearch`], too.
+//! collide while they move, and [`first_impact`] the time at which two rigid molecules do. Searches on the GPU are in `gpu` and implement [`PairSearch`], too.
 
 mod auto_grid;
 pub mod boxes;
@@ -66,8 +66,11 @@ pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub(crate) use molecules::MoleculePairSearch;
-pub use molecules::{FoundPairs, FoundPairsSink, MoleculeSearch, RigidSpheres, SearchWork};
-pub(crate) use molecules::{PairsByMolecules, keep_headroom};
+pub use molecules::{
+    FoundPairs, FoundPairsSink, IMPACT_TOLERANCE_NM, Impact, MoleculeSearch, MovingMolecule,
+    RigidSpheres, SearchWork, first_impact, visit_impacts,
+};
+pub(crate) use molecules::{PairsByMolecules, keep_headroom, min_closing_time};
 pub use pair_buffer::{Pair, PairBuffer};
 #[cfg(feature = "gpu")]
 pub(crate) use pair_tasks::check_pair_count;

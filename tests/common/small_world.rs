@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactMember, CrowdContacts, InteractionGroups, MovingBody,
+    ContactMaterial, ContactMember, ContactSurface, CrowdContacts, MovingBody,
 };
 use bevy_rapier_molecules::molecule::{
     Atom, Element, LoadOptions, MoleculeTemplate, Residue, load,
@@ -24,6 +24,8 @@ pub struct Molecule {
     pub spin: DVec3,
     pub fixed: bool,
     pub asleep: bool,
+    pub dominance: i8,
+    pub ccd: bool,
 }
 
 impl Molecule {
@@ -36,7 +38,14 @@ impl Molecule {
             spin: DVec3::ZERO,
             fixed: false,
             asleep: false,
+            dominance: 0,
+            ccd: false,
         }
+    }
+
+    pub fn with_ccd(mut self) -> Self {
+        self.ccd = true;
+        self
     }
 
     pub fn moving(mut self, velocity: Vec3) -> Self {
@@ -81,6 +90,8 @@ impl Molecule {
             pose: self.pose(),
             center: self.position.as_vec3(),
             asleep: self.asleep,
+            dominance: self.dominance,
+            ccd: self.ccd,
             ..MovingBody::default()
         };
         if !self.fixed {
@@ -122,8 +133,10 @@ impl SmallWorld {
         let members = members.map(|(molecule, &id)| ContactMember {
             id,
             spheres: Arc::new(RigidSpheres::atoms(&molecule.template)),
-            material: self.material,
-            groups: InteractionGroups::default(),
+            surface: ContactSurface {
+                material: self.material,
+                ..ContactSurface::default()
+            },
         });
         self.contacts.set_members(members.collect()).unwrap();
     }
@@ -211,10 +224,22 @@ pub fn sled() -> Arc<MoleculeTemplate> {
     carbons("sled", &corners.map(|(x, z)| Vec3::new(x, 0.0, z) * 0.12))
 }
 
+/// A square sheet of `along` times `along` carbon atoms, 0.3 nm thick and perpendicular to x.
+pub fn sheet(along: i32) -> Arc<MoleculeTemplate> {
+    let place = |k: i32| 0.2 * (k as f32 - 0.5 * (along - 1) as f32);
+    let atoms = (0..along * along).map(|k| Vec3::new(0.0, place(k % along), place(k / along)));
+    carbons_of("sheet", &atoms.collect::<Vec<_>>(), 0.15)
+}
+
 fn carbons(name: &str, positions: &[Vec3]) -> Arc<MoleculeTemplate> {
+    carbons_of(name, positions, 0.1)
+}
+
+/// A molecule of carbon atoms with this radius, nm.
+pub fn carbons_of(name: &str, positions: &[Vec3], radius: f32) -> Arc<MoleculeTemplate> {
     let atoms = positions.iter().map(|&position| Atom {
         position,
-        radius: 0.1,
+        radius,
         element: Element::C,
         name: "C".into(),
         residue: 0,

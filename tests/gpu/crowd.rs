@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactSide, CrowdContacts, ExternalBody, ExternalContact, InteractionGroups,
-    MemberIndex, MovingBody,
+    BodyType, CombineRule, ContactMaterial, ContactSide, ContactSurface, CrowdContacts,
+    ExternalBody, ExternalContact, InteractionGroups, MemberIndex, MovingBody,
 };
 use bevy_rapier_molecules::gpu::{GpuContactSolver, GpuDevice, GpuGroupSearch};
 use bevy_rapier_molecules::search::AutoGrid;
@@ -12,7 +12,7 @@ use glam::Vec3;
 
 use super::crowd_reference::{Comparison, SUBSTEP, heap, lipids};
 use crate::common::gpu_device::{device, unless_required};
-use crate::common::small_world::{Molecule, SmallWorld, ball, real, sled};
+use crate::common::small_world::{Molecule, SmallWorld, ball, real, sheet, sled};
 
 #[test]
 fn the_first_impulses_match_the_cpu() {
@@ -99,6 +99,37 @@ fn the_readback_is_small() {
 }
 
 #[test]
+fn a_fast_member_with_ccd_does_not_pass_a_thin_sheet() {
+    let Some(device) = device() else { return };
+    for (ccd, restitution) in [(true, 0.0), (true, 1.0), (false, 0.0)] {
+        let mut ball = Molecule::new(&ball(), Vec3::X * -1.0).moving(Vec3::X * 50.0);
+        ball.ccd = ccd;
+        let target = Molecule::new(&sheet(5), Vec3::ZERO);
+        let material = ContactMaterial {
+            restitution,
+            ..ContactMaterial::default()
+        };
+        let mut world = SmallWorld::new(vec![ball, target], material);
+        let solver = GpuContactSolver::new(Arc::clone(&device)).unwrap();
+        world.contacts.set_device_solver(Box::new(solver), true);
+        let mut hits = 0;
+        for _ in 0..4 {
+            world.step(1.0 / 60.0);
+            hits += world.contacts.impacts_of_fast_members().len();
+        }
+        let [ball, sheet] = [0, 1].map(|k| &world.molecules[k]);
+        assert_eq!(ball.position.x < sheet.position.x, ccd);
+        assert_eq!(hits > 0, ccd);
+        assert_eq!(world.contacts.search_name(), "gpu-contacts");
+        let separation = sheet.velocity().x - ball.velocity().x;
+        if ccd {
+            let expected = 50.0 * restitution;
+            assert!((separation - expected).abs() < 2.0, "{separation} nm/s");
+        }
+    }
+}
+
+#[test]
 fn momentum_is_conserved() {
     let Some(device) = device() else { return };
     let mut world = lipids(40, 4, 2.6);
@@ -158,13 +189,31 @@ fn coincident_molecules_separate() {
 fn the_collision_filter_matches_the_cpu() {
     let Some(device) = device() else { return };
     let mut both = Comparison::new(heap(30), &device);
-    let groups = InteractionGroups {
+    let apart = InteractionGroups {
         memberships: 1,
         filter: 2,
     };
+    let plain = ContactSurface::default();
+    let mut fixed_only = plain;
+    fixed_only.types.meets = BodyType::Fixed.mask();
+    let surfaces = [
+        ContactSurface {
+            groups: apart,
+            ..plain
+        },
+        ContactSurface {
+            solver_groups: apart,
+            ..plain
+        },
+        ContactSurface {
+            sensor: true,
+            ..plain
+        },
+        fixed_only,
+    ];
     for contacts in [&mut both.world.contacts, &mut both.device] {
-        for member in [50, 53, 61] {
-            contacts.set_surface(MemberIndex(member), ContactMaterial::default(), groups);
+        for (member, surface) in (50..62).zip(surfaces.into_iter().cycle()) {
+            contacts.set_surface(MemberIndex(member), surface);
         }
         ignore(contacts, &[[52, 56], [60, 49]]);
     }
@@ -174,6 +223,50 @@ fn the_collision_filter_matches_the_cpu() {
                 ignore(contacts, &[[57, 52]]);
             }
         }
+        both.step();
+        both.assert_close(5.0);
+        let touches = |contacts: &CrowdContacts| -> Vec<_> {
+            let touches = contacts.touches().iter();
+            touches
+                .map(|one| (one.a, one.b, one.overlaps, one.pushes))
+                .collect()
+        };
+        assert_eq!(touches(&both.device), touches(&both.world.contacts));
+        let reported = both.device.touches().iter();
+        assert!(reported.filter(|touch| !touch.pushes).count() > 0);
+    }
+}
+
+/// Friction and restitution are combined by the same rules, and the same molecules dominate.
+#[test]
+fn materials_and_dominance_match_the_cpu() {
+    let Some(device) = device() else { return };
+    let mut both = Comparison::new(heap(30), &device);
+    let rules = [
+        CombineRule::Average,
+        CombineRule::Min,
+        CombineRule::Multiply,
+        CombineRule::Max,
+    ];
+    for contacts in [&mut both.world.contacts, &mut both.device] {
+        for member in 0..contacts.members().len() {
+            let surface = ContactSurface {
+                material: ContactMaterial {
+                    friction: 0.1 * (member % 7) as f32,
+                    friction_rule: rules[member % 4],
+                    restitution: 0.1 * (member % 5) as f32,
+                    restitution_rule: rules[member / 4 % 4],
+                    ..ContactMaterial::default()
+                },
+                ..ContactSurface::default()
+            };
+            contacts.set_surface(MemberIndex(member as u32), surface);
+        }
+    }
+    for (molecule, k) in both.world.molecules.iter_mut().zip(0..) {
+        molecule.dominance = [0, 0, 1, -1][k % 4];
+    }
+    for _ in 0..12 {
         both.step();
         both.assert_close(5.0);
     }
@@ -202,7 +295,11 @@ fn filtered_and_ignored_molecules_stay_asleep() {
                     memberships: 1,
                     filter: 0,
                 };
-                contacts.set_surface(MemberIndex(0), ContactMaterial::default(), groups);
+                let surface = ContactSurface {
+                    groups,
+                    ..ContactSurface::default()
+                };
+                contacts.set_surface(MemberIndex(0), surface);
             } else {
                 ignore(contacts, &[[0, 1]]);
             }
@@ -213,8 +310,7 @@ fn filtered_and_ignored_molecules_stay_asleep() {
         }
         // Without the filter the overlap wakes it.
         for contacts in [&mut both.world.contacts, &mut both.device] {
-            let groups = InteractionGroups::default();
-            contacts.set_surface(MemberIndex(0), ContactMaterial::default(), groups);
+            contacts.set_surface(MemberIndex(0), ContactSurface::default());
             ignore(contacts, &[]);
         }
         both.step();

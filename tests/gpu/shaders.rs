@@ -338,7 +338,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             center,
             state,
             velocity,
-            padding_1,
+            dominance,
             angular_velocity,
             padding_2,
             inverse_mass,
@@ -385,7 +385,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             bias_rate,
             mass_scale,
             impulse_scale,
-            padding,
+            dominance,
         );
     }
     for shader in [
@@ -404,7 +404,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             stride,
             contacts,
             active_contacts,
-            may_touch,
+            pushes,
             penetration,
         );
     }
@@ -417,8 +417,16 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             friction,
             frequency_hz,
             damping_ratio,
+            restitution_rule,
+            friction_rule,
             memberships,
             filter_mask,
+            solver_memberships,
+            solver_filter_mask,
+            sensor,
+            body_type,
+            meets,
+            padding,
         );
     }
     assert_mirrors!(

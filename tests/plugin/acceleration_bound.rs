@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::docking::{DockingMolecule, is_free};
-use bevy_rapier_molecules::plugin::MoleculeWorld;
+use bevy_rapier_molecules::plugin::{MoleculeWorld, StickJoint};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -104,11 +104,14 @@ fn a_molecule_observes_its_own_collisions() {
     let left = spawn_moving(&mut app, &template, Vec3::X * -2.0, Vec3::X * 4.0);
     let right = spawn_moving(&mut app, &template, Vec3::X * 2.0, Vec3::X * -4.0);
     for molecule in [left, right] {
-        app.world_mut().entity_mut(molecule).observe(
-            move |collision: On<MoleculeCollision>, mut events: ResMut<Events>| {
-                events.0.push((molecule, *collision));
-            },
-        );
+        app.world_mut()
+            .entity_mut(molecule)
+            .insert(MoleculeEventsEnabled)
+            .observe(
+                move |collision: On<MoleculeCollision>, mut events: ResMut<Events>| {
+                    events.0.push((molecule, *collision));
+                },
+            );
     }
     run(&mut app, 40);
     let [message] = *collisions(&app) else {
@@ -195,6 +198,86 @@ fn sticking_molecules_stay_together() {
     assert!((distance(&app) - before).abs() < 0.05);
     let sum = velocity(&app, left) + velocity(&app, right);
     assert!((sum.x - 4.0).abs() < 0.05, "{sum}");
+}
+
+/// Two ubiquitins that stick, and their joint.
+fn stuck() -> (App, [Entity; 2], Entity) {
+    let mut app = recording_app();
+    let template = add(&mut app, real("1ubq.cif"));
+    let molecules = [(-2.5, 4.0), (2.5, 0.0)].map(|(x, speed)| {
+        let molecule = spawn_moving(&mut app, &template, Vec3::X * x, Vec3::X * speed);
+        let mut entity = app.world_mut().entity_mut(molecule);
+        entity.insert(CollisionOutcome::Stick);
+        molecule
+    });
+    run(&mut app, 60);
+    let joint = stick_joints(&mut app)[0].0;
+    (app, molecules, joint)
+}
+
+fn stick_joints(app: &mut App) -> Vec<(Entity, StickJoint)> {
+    let world = app.world_mut();
+    let mut joints = world.query::<(Entity, &StickJoint)>();
+    let joints = joints.iter(world);
+    joints.map(|(entity, joint)| (entity, *joint)).collect()
+}
+
+/// Number of joints in Rapier.
+fn rapier_joints(app: &mut App) -> usize {
+    let world = app.world_mut();
+    let mut contexts = world.query::<&RapierContextJoints>();
+    contexts.single(world).unwrap().impulse_joints.len()
+}
+
+#[test]
+fn molecules_that_stick_have_one_joint_entity_until_it_is_despawned() {
+    let (mut app, [left, right], _) = stuck();
+    let [(entity, joint)] = stick_joints(&mut app)[..] else {
+        panic!("{:?}", stick_joints(&mut app))
+    };
+    let pair = (left.min(right), left.max(right));
+    assert_eq!((joint.a, joint.b), pair);
+    assert!(app.world().get::<ImpulseJoint>(entity).is_some());
+    assert_eq!(rapier_joints(&mut app), 1);
+    let distance = |app: &App| position(app, left).distance(position(app, right));
+    let before = distance(&app);
+    assert!((before - joint.position.length()).abs() < 0.02);
+    let part = |app: &mut App| {
+        for (molecule, x) in [(left, -3.0), (right, 3.0)] {
+            app.world_mut()
+                .entity_mut(molecule)
+                .insert(Velocity::linear(Vec3::X * x));
+        }
+        run(app, 30);
+    };
+    part(&mut app);
+    assert!((distance(&app) - before).abs() < 0.05);
+    app.world_mut().despawn(entity);
+    assert_eq!(rapier_joints(&mut app), 0);
+    part(&mut app);
+    assert!(distance(&app) > before + 2.0, "{}", distance(&app));
+}
+
+#[test]
+fn removing_the_component_breaks_the_joint() {
+    let (mut app, _, joint) = stuck();
+    app.world_mut().entity_mut(joint).remove::<StickJoint>();
+    run(&mut app, 3);
+    assert_eq!(rapier_joints(&mut app), 0);
+    assert!(app.world().get::<ImpulseJoint>(joint).is_none());
+}
+
+#[test]
+fn a_joint_is_despawned_with_either_molecule() {
+    for removed in [0, 1] {
+        let (mut app, molecules, joint) = stuck();
+        app.world_mut().despawn(molecules[removed]);
+        app.update();
+        assert!(app.world().get_entity(joint).is_err(), "{removed}");
+        assert_eq!(rapier_joints(&mut app), 0);
+        let other = molecules[1 - removed];
+        assert!(app.world().get::<Transform>(other).is_some());
+    }
 }
 
 #[test]

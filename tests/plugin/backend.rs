@@ -100,11 +100,10 @@ pub fn spawn_heap(app: &mut App) -> Vec<Entity> {
         .map(|k| {
             let transform = Transform::from_translation(position(k))
                 .with_rotation(Quat::from_rotation_y(0.4 * k as f32));
-            let material = MoleculeMaterial {
-                friction: 0.1 * (k % 5) as f32,
-                restitution: 0.2 * (k % 3) as f32,
-                ..default()
-            };
+            let material = (
+                Friction::coefficient(0.1 * (k % 5) as f32),
+                Restitution::coefficient(0.2 * (k % 3) as f32),
+            );
             let molecule = (Molecule(template.clone()), transform, material);
             app.world_mut().spawn(molecule).id()
         })

@@ -243,6 +243,17 @@ fn sticking_molecules_diffuse_as_one() {
     run(&mut app, 20);
     assert!(relative_position(&app).distance(before) < 1.0e-3);
     assert!(poses(&app, &pair)[0].position.distance(start) > 0.05);
+    // A molecule without Brownian motion leaves its cluster.
+    app.world_mut()
+        .entity_mut(pair[0])
+        .remove::<BrownianMotion>();
+    run(&mut app, 1);
+    let rest = poses(&app, &pair);
+    run(&mut app, 20);
+    assert!(!clusters(&mut app).concat().contains(&pair[0]));
+    let after = poses(&app, &pair);
+    assert!(after[0].position.distance(rest[0].position) < 1.0e-3);
+    assert!(after[1].position.distance(rest[1].position) > 0.05);
 }
 
 fn clusters(app: &mut App) -> Vec<Vec<Entity>> {
@@ -259,7 +270,7 @@ fn a_collision_rule_overrides_the_components() {
     for molecule in &molecules {
         app.world_mut()
             .entity_mut(*molecule)
-            .insert(CollisionOutcome::Stick)
+            .insert((CollisionOutcome::Stick, MoleculeEventsEnabled))
             .observe(|_: On<MoleculeCollision>, mut events: ResMut<Events>| events.0 += 1);
     }
     app.init_resource::<Events>()

@@ -4,6 +4,7 @@
 mod common;
 
 mod acceleration_bound;
+mod asset_labels;
 mod assets;
 #[cfg(feature = "gpu")]
 mod backend;
@@ -13,8 +14,10 @@ mod backend_contacts;
 mod backend_errors;
 mod bodies;
 mod brownian_motion;
+mod ccd;
 mod compartments;
 mod contacts;
+mod debug_outline;
 #[cfg(feature = "draw")]
 mod docking_bodies;
 #[cfg(feature = "gamepad")]
@@ -23,10 +26,18 @@ mod gizmos;
 mod ligand;
 mod log;
 mod member_changes;
+mod one_file_examples;
+#[cfg(feature = "picking")]
+mod pointer_events;
 mod queries;
 mod query_oracle;
+mod rapier_components;
+mod reflection;
+mod removals;
 mod render;
+mod scene_files;
 mod schedules;
+mod snapshots;
 mod spawn_crowd;
 mod state_errors;
 mod test_app;

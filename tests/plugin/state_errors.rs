@@ -1,7 +1,10 @@
 //! Invalid states are reported and do not affect other molecules.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::{MoleculeStateError, MoleculeSubstep, StateErrorKind};
+use bevy_rapier_molecules::dynamics::ContactMaterial;
+use bevy_rapier_molecules::plugin::{
+    MoleculeStateError, MoleculeSubstep, MoleculeWorld, StateErrorKind,
+};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 
@@ -91,6 +94,38 @@ fn a_non_finite_pose_is_restored() {
 }
 
 #[test]
+fn a_non_finite_pose_of_a_child_is_restored_in_the_frame_of_its_parent() {
+    let mut app = recording_app();
+    weightless(&mut app);
+    let parent = Transform::from_xyz(5.0, -3.0, 2.0)
+        .with_rotation(Quat::from_rotation_z(1.1) * Quat::from_rotation_x(0.4));
+    let local = Vec3::new(1.0, 2.0, 3.0);
+    let position = parent.transform_point(local);
+    let parent = app.world_mut().spawn((parent, Visibility::default())).id();
+    let template = add(&mut app, bar());
+    let child = spawn(&mut app, &template, local);
+    app.world_mut().entity_mut(parent).add_child(child);
+    run(&mut app, 3);
+    // While Rapier is paused, it does not overwrite the local transform.
+    let world = app.world_mut();
+    let mut configurations = world.query::<&mut RapierConfiguration>();
+    for mut configuration in configurations.iter_mut(world) {
+        configuration.physics_pipeline_active = false;
+    }
+    app.world_mut()
+        .get_mut::<Transform>(child)
+        .unwrap()
+        .translation = Vec3::NAN;
+    run(&mut app, 3);
+    let global = app.world().get::<GlobalTransform>(child).unwrap();
+    let distance = global.translation().distance(position);
+    assert!(distance < 1.0e-5, "{global:?}, expected {position}");
+    let kind = StateErrorKind::NotFinite;
+    let molecule = child;
+    assert_eq!(errors(&app), [MoleculeStateError { molecule, kind }]);
+}
+
+#[test]
 fn a_molecule_spawned_at_infinity_is_moved_to_the_origin() {
     let mut app = recording_app();
     let bystander = spawn_bystander(&mut app);
@@ -175,13 +210,15 @@ fn an_invalid_material_is_replaced_by_the_default() {
     let mut app = recording_app();
     let bystander = spawn_bystander(&mut app);
     let material = MoleculeMaterial {
-        friction: f32::NAN,
-        restitution: -3.0,
-        ..default()
+        frequency_hz: f32::NAN,
+        damping_ratio: -3.0,
     };
     app.world_mut().entity_mut(bystander).insert(material);
     run(&mut app, 10);
-    let friction = app.world().get::<Friction>(bystander).unwrap();
-    assert_eq!(friction.coefficient, MoleculeMaterial::default().friction);
+    let mut worlds = app.world_mut().query::<&MoleculeWorld>();
+    let world = worlds.single(app.world()).unwrap();
+    for member in world.contacts().members() {
+        assert_eq!(member.surface.material, ContactMaterial::default());
+    }
     assert_unharmed(&app, bystander);
 }

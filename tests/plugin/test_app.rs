@@ -52,6 +52,19 @@ pub fn run(app: &mut App, frames: usize) {
     }
 }
 
+/// Runs frames until `done`, for work in other threads such as loading a file.
+pub fn wait_for(app: &mut App, done: impl Fn(&mut World) -> bool) {
+    const MAX_FRAMES: usize = 2000;
+    for _ in 0..MAX_FRAMES {
+        app.update();
+        if done(app.world_mut()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    panic!("timed out");
+}
+
 /// A template of carbon atoms with 0.1 nm radius at `positions`, nm.
 pub fn carbons(positions: &[Vec3]) -> MoleculeTemplate {
     let atoms = positions.iter().map(|&position| Atom {

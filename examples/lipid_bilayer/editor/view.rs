@@ -153,6 +153,7 @@ fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, hidden: Option<Vec3
         group: molecule.leaflet,
         colliding: molecule.penetration > 0.0,
         penetration: molecule.penetration,
+        ..default()
     });
     crowd.molecules.clear();
     crowd.molecules.extend(instances);

@@ -150,7 +150,7 @@ impl ContactSet {
         let starts = (4, self.side_starts.buffer());
         let contacts = (5, self.contacts.buffer());
         let count = self.group_count();
-        let list = [params, groups, keys, sides];
+        let list = [params, groups, keys, sides, contacts];
         let find = [params, keys, starts];
         let split = [params, groups, starts, contacts];
         let list = Dispatch::new(device, &kernels.list_sides, &list, count)?;

@@ -76,7 +76,7 @@ pub(super) fn save(
         let own = own.map(|contact| contact.constraint(group, external));
         let needed = |contact: &ContactConstraint| external || contact.is_active();
         saved.contacts.extend(own.filter(needed));
-        if group.may_touch != 0 {
+        if group.pushes != 0 {
             let owners = [group.a, group.b].map(|body| OwnerIndex(body.0));
             saved.touching.push(owners);
         }
@@ -89,10 +89,10 @@ fn member_groups(
     contacts: &[ContactConstraint],
     touching: &[[OwnerIndex; 2]],
 ) -> Vec<GpuCrowdGroup> {
-    let group = |[a, b]: [BodyIndex; 2], may_touch| GpuCrowdGroup {
+    let group = |[a, b]: [BodyIndex; 2], pushes| GpuCrowdGroup {
         a,
         b,
-        may_touch,
+        pushes,
         ..GpuCrowdGroup::default()
     };
     let with_contacts = contacts.iter().map(|one| group([one.a, one.b], 0));

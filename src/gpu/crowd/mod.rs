@@ -42,8 +42,8 @@ use super::shader_constants::MAX_LOOP_ITERATIONS;
 use crate::backend::DeviceError;
 use crate::dynamics::contact_reduction::MAX_CONTACTS_PER_PAIR;
 use crate::dynamics::{
-    BodyIndex, ContactMaterial, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
-    DeviceSubstep, GroupSearch, Impulse, InteractionGroups, MovingBody, OwnerIndex, SavedContacts,
+    BodyIndex, ContactSurface, CrowdTouch, DeviceDetection, DeviceResponse, DeviceSolver,
+    DeviceSubstep, GroupSearch, Impulse, MovingBody, OwnerIndex, SavedContacts,
 };
 use crate::search::RigidSpheres;
 use crate::search::{GridCell, SearchError, SearchTimes};
@@ -344,7 +344,7 @@ impl DeviceSolver for GpuContactSolver {
 
     fn set_surfaces(
         &mut self,
-        surfaces: &[(ContactMaterial, InteractionGroups)],
+        surfaces: &[ContactSurface],
         ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError> {
         let surfaces: Vec<GpuCrowdSurface> = surfaces.iter().map(Into::into).collect();

@@ -4,13 +4,16 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::dynamics::{
-    BodyIndex, ContactConstraint, ContactMaterial, CrowdTouch, ExternalContact, Impulse,
-    InteractionGroups, MovingBody, OwnerIndex, Softness,
+    BodyIndex, ContactConstraint, ContactSurface, CrowdTouch, Dominance, ExternalContact, Impulse,
+    MovingBody, OwnerIndex, Softness,
 };
 use crate::search::Pair;
 
-/// No slot, no body, or a pair that may not touch.
+/// No slot, no body, or a touch that is ignored.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// Bit of the overlaps of a touch that is only reported; `REPORT_ONLY` in WGSL.
+const REPORT_ONLY: u32 = 1 << 31;
 
 /// Counts, and the parameters of the solver; `CrowdParams` in WGSL.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -52,8 +55,8 @@ pub struct GpuCrowdBody {
     pub state: u32,
     /// Velocity of the center of mass, nm/s.
     pub velocity: [f32; 3],
-    /// Unused.
-    pub padding_1: f32,
+    /// Dominance in contacts.
+    pub dominance: i32,
     /// Angular velocity, radian/s.
     pub angular_velocity: [f32; 3],
     /// Unused.
@@ -83,6 +86,7 @@ impl From<&MovingBody> for GpuCrowdBody {
             center: body.center.to_array(),
             state: body.asleep.into(),
             velocity: body.velocity.to_array(),
+            dominance: body.dominance.into(),
             angular_velocity: body.angular_velocity.to_array(),
             inverse_mass: body.inverse_mass.to_array(),
             diagonal: [x.x, y.y, z.z],
@@ -151,8 +155,8 @@ pub struct GpuCrowdContact {
     pub mass_scale: f32,
     /// Softness: fraction of the accumulated impulse that is taken back.
     pub impulse_scale: f32,
-    /// Unused.
-    pub padding: f32,
+    /// Positive if `a` dominates, negative if `b` does.
+    pub dominance: i32,
 }
 
 impl From<&ContactConstraint> for GpuCrowdContact {
@@ -173,7 +177,11 @@ impl From<&ContactConstraint> for GpuCrowdContact {
             bias_rate: contact.softness.bias_rate,
             mass_scale: contact.softness.mass_scale,
             impulse_scale: contact.softness.impulse_scale,
-            padding: 0.0,
+            dominance: match contact.dominance {
+                Dominance::Neither => 0,
+                Dominance::First => 1,
+                Dominance::Second => -1,
+            },
         }
     }
 }
@@ -204,6 +212,11 @@ impl GpuCrowdContact {
                 impulse_scale: self.impulse_scale,
             },
             friction: self.friction,
+            dominance: match self.dominance.signum() {
+                0 => Dominance::Neither,
+                1 => Dominance::First,
+                _ => Dominance::Second,
+            },
             restitution_speed: self.restitution_speed,
         }
     }
@@ -225,8 +238,8 @@ pub struct GpuCrowdGroup {
     pub contacts: u32,
     /// Number of active contacts.
     pub active_contacts: u32,
-    /// 1 if the collision filter lets the two touch.
-    pub may_touch: u32,
+    /// 1 if the two push each other.
+    pub pushes: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
 }
@@ -251,21 +264,52 @@ pub struct GpuCrowdSurface {
     pub frequency_hz: f32,
     /// Damping ratio of the contact spring.
     pub damping_ratio: f32,
+    /// Rule that combines two coefficients of restitution.
+    pub restitution_rule: u32,
+    /// Rule that combines two coefficients of friction.
+    pub friction_rule: u32,
     /// Groups that it belongs to, one bit each.
     pub memberships: u32,
-    /// Groups that it collides with, one bit each.
+    /// Groups that it touches, one bit each.
     pub filter_mask: u32,
+    /// Groups of the solver that it belongs to, one bit each.
+    pub solver_memberships: u32,
+    /// Groups of the solver that it pushes, one bit each.
+    pub solver_filter_mask: u32,
+    /// 1 if its touches are only reported.
+    pub sensor: u32,
+    /// The type of its body, one bit.
+    pub body_type: u32,
+    /// Types of bodies that it meets, one bit each.
+    pub meets: u32,
+    /// Unused.
+    pub padding: u32,
 }
 
-impl From<&(ContactMaterial, InteractionGroups)> for GpuCrowdSurface {
-    fn from((material, groups): &(ContactMaterial, InteractionGroups)) -> Self {
+impl From<&ContactSurface> for GpuCrowdSurface {
+    fn from(surface: &ContactSurface) -> Self {
+        let ContactSurface {
+            material,
+            groups,
+            solver_groups,
+            sensor,
+            types,
+        } = surface;
         Self {
             restitution: material.restitution,
             friction: material.friction,
             frequency_hz: material.frequency_hz,
             damping_ratio: material.damping_ratio,
+            restitution_rule: material.restitution_rule as u32,
+            friction_rule: material.friction_rule as u32,
             memberships: groups.memberships,
             filter_mask: groups.filter,
+            solver_memberships: solver_groups.memberships,
+            solver_filter_mask: solver_groups.filter,
+            sensor: u32::from(*sensor),
+            body_type: types.own.mask().into(),
+            meets: types.meets.into(),
+            padding: 0,
         }
     }
 }
@@ -278,7 +322,8 @@ pub struct GpuCrowdTouch {
     pub a: OwnerIndex,
     /// The owner with the larger index.
     pub b: OwnerIndex,
-    /// Number of pairs of spheres that overlap; `u32::MAX` if the two may not touch.
+    /// Number of pairs of spheres that overlap, with the highest bit set if the touch is only
+    /// reported; `u32::MAX` if it is ignored.
     pub overlaps: u32,
     /// Deepest overlap, nm; negative is a gap.
     pub penetration: f32,
@@ -290,8 +335,10 @@ impl GpuCrowdTouch {
         (self.overlaps != NONE).then_some(CrowdTouch {
             a: self.a,
             b: self.b,
-            overlaps: self.overlaps,
+            overlaps: self.overlaps & !REPORT_ONLY,
             penetration: self.penetration,
+            pushes: self.overlaps & REPORT_ONLY == 0,
+            pushed: false,
         })
     }
 }

@@ -26,7 +26,9 @@ mod noise;
 mod particles;
 
 pub use diffusion::{BrownianParticle, Medium, hydrodynamic_radius, protein_volume};
-pub use molecules::{BrownianMolecule, BrownianMolecules, MoleculeStepReport, MoveRules};
+pub use molecules::{
+    BrownianMolecule, BrownianMolecules, BrownianState, MoleculeStepReport, MoveRules,
+};
 pub use particles::{
     BrownianConfig, BrownianParticles, EventSearch, ParticleCollision, ParticleStepReport,
 };

@@ -6,20 +6,26 @@
 //!
 //! 1. Displace and rotate every molecule at random.
 //! 2. Find candidate pairs by bounding spheres that cover both the old and the new pose.
-//! 3. Test the candidates by proxies and atoms. Both molecules of an overlapping pair have
-//!    collided and return to their old pose.
-//! 4. Returned molecules may overlap others: repeat 3 for their pairs until no molecules
-//!    overlap. In the worst case all molecules are back at their old poses.
+//! 3. Test the candidates atom by atom, at the new poses and on the way to them
+//!    ([`first_impact`]). Both molecules of a pair that touches have collided and return to their
+//!    old pose.
+//! 4. Returned molecules may be in the way of others: repeat 3 for their pairs until no molecules
+//!    touch. In the worst case all molecules are back at their old poses.
 //!
 //! Each round tests all pairs before any molecule returns, so the result does not depend on
-//! the order of pairs or on the broad phase. A step must be short compared to the molecules,
-//! or they could jump through each other; [`BrownianMolecules::advance`] splits longer steps.
+//! the order of pairs or on the broad phase.
+//!
+//! Molecules do not jump through each other in a step of any length. But longer moves are
+//! rejected more often, which slows diffusion down; [`BrownianMolecules::advance`] splits long
+//! steps. Two molecules that overlap at the start of a step, such as those that have
+//! [passed](CollisionOutcome::Pass) into each other, are compared at their new poses only, so that
+//! they can separate.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::noise::{generator, normal, rotate};
@@ -29,13 +35,12 @@ use crate::motion::error::check_positive;
 use crate::motion::overlap_shape::OverlapShape;
 use crate::motion::time_of_impact::Wall;
 use crate::motion::{CollisionOutcome, MotionError};
-use crate::pose::Pose;
-use crate::search::{AutoGrid, Pair, PairBuffer, PairSearch};
+use crate::pose::{Pose, RigidMotion};
+use crate::search::{AutoGrid, MovingMolecule, Pair, PairBuffer, PairSearch, first_impact};
 use crate::spheres::SphereSet;
 
 /// Standard deviation of the longest step along each axis, relative to the thickness of the
-/// thinnest molecule. Two molecules would have to be displaced by eleven standard deviations
-/// to jump through each other.
+/// thinnest molecule: most moves between neighbors that do not touch are accepted.
 const MAX_SPREAD: f64 = 0.125;
 
 /// Candidate pairs per parallel task.
@@ -128,10 +133,13 @@ impl Cluster {
 /// A proposed move of a molecule.
 #[derive(Clone, Copy, Debug)]
 struct Move {
-    /// Length of the displacement, nm.
+    /// Upper bound on the length of the path of its center, nm.
     length: f32,
     pose: Pose,
     precise_pose: (DVec3, DQuat),
+    /// Motion about `center`, nm.
+    motion: RigidMotion,
+    center: Vec3,
 }
 
 /// Displacement, nm, rotation vector, radian, and center of rotation, nm, of a cluster.
@@ -189,6 +197,16 @@ pub struct BrownianMolecules {
     pairs: PairBuffer,
 }
 
+/// The state of [`BrownianMolecules`], without their templates and walls.
+#[derive(Clone, Debug)]
+pub struct BrownianState {
+    molecules: Vec<BrownianMolecule>,
+    steps: u64,
+    precise_poses: Vec<(DVec3, DQuat)>,
+    clusters: Vec<Cluster>,
+    cluster_of: Vec<u32>,
+}
+
 impl fmt::Debug for BrownianMolecules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BrownianMolecules")
@@ -202,6 +220,36 @@ impl fmt::Debug for BrownianMolecules {
 }
 
 impl BrownianMolecules {
+    /// The current state, to [continue](Self::restore) from it later.
+    #[must_use]
+    pub fn state(&self) -> BrownianState {
+        BrownianState {
+            molecules: self.molecules.clone(),
+            steps: self.steps,
+            precise_poses: self.precise_poses.clone(),
+            clusters: self.clusters.clone(),
+            cluster_of: self.cluster_of.clone(),
+        }
+    }
+
+    /// Continues from a previous state of the same molecules: the next steps are the same bit for
+    /// bit. Returns false, and changes nothing, if their number or templates differ.
+    pub fn restore(&mut self, state: &BrownianState) -> bool {
+        let templates = |molecules: &[BrownianMolecule]| -> Vec<u32> {
+            molecules.iter().map(|molecule| molecule.template).collect()
+        };
+        if templates(&state.molecules) != templates(&self.molecules) {
+            return false;
+        }
+        self.molecules.clone_from(&state.molecules);
+        self.steps = state.steps;
+        self.precise_poses.clone_from(&state.precise_poses);
+        self.clusters.clone_from(&state.clusters);
+        self.cluster_of.clone_from(&state.cluster_of);
+        self.collisions.clear();
+        true
+    }
+
     /// Molecules with these templates. `walls` stop their bounding spheres.
     ///
     /// # Errors
@@ -391,8 +439,8 @@ impl BrownianMolecules {
         }
     }
 
-    /// The longest step in which no molecules can jump through each other, s; infinite if none
-    /// moves. Its displacement along each axis is an eighth of the thinnest molecule.
+    /// The longest step of [`advance`](Self::advance), s; infinite if no molecule moves. Its
+    /// displacement along each axis is an eighth of the thinnest molecule.
     #[must_use]
     pub fn longest_step(&self) -> f64 {
         let shapes = self.molecules.iter().map(|one| self.shape(one));
@@ -430,8 +478,8 @@ impl BrownianMolecules {
         &self.templates[molecule.template as usize]
     }
 
-    /// Simulates `time` s in equal steps that are short enough for no molecules to jump
-    /// through each other.
+    /// Simulates `time` s in equal steps that are short compared to the molecules, so that few
+    /// moves are rejected only because they are long.
     ///
     /// # Errors
     /// As [`Self::step_with`]. Steps before the error remain.
@@ -504,11 +552,11 @@ impl BrownianMolecules {
                     && passing.binary_search(pair).is_err()
             });
             report.tested += open.len() as u64;
-            let mut overlapping = self.overlapping_pairs(&open, &moves, &is_rejected);
+            let mut touching = self.touching_pairs(&open, &moves, &is_rejected);
             // Independent of the order that the broad phase found the pairs in.
-            overlapping.sort_unstable();
+            touching.sort_unstable();
             let mut newly_rejected = vec![false; self.clusters.len()];
-            for &pair in &overlapping {
+            for &pair in &touching {
                 self.collisions.push(pair);
                 match rules.collide(pair) {
                     CollisionOutcome::Pass => {
@@ -567,7 +615,13 @@ impl BrownianMolecules {
                     length: 0.0,
                     pose: self.molecules[index].pose,
                     precise_pose: (position, rotation),
+                    motion: RigidMotion::default(),
+                    center: position.as_vec3(),
                 };
+            };
+            let motion = RigidMotion {
+                translation: displacement.as_vec3(),
+                rotation: turn.as_vec3(),
             };
             let arm = position - center;
             let swing = if arm == DVec3::ZERO {
@@ -575,12 +629,15 @@ impl BrownianMolecules {
             } else {
                 DQuat::from_scaled_axis(turn) * arm - arm
             };
+            let length = displacement.length() + turn.length() * arm.length();
             let displacement = displacement + swing;
             let (position, rotation) = (position + displacement, rotate(rotation, turn));
             Move {
-                length: displacement.length() as f32,
+                length: length as f32,
                 pose: Pose::new(position.as_vec3(), rotation.as_quat().normalize()),
                 precise_pose: (position, rotation),
+                motion,
+                center: center.as_vec3(),
             }
         };
         let indices = (0..self.molecules.len()).into_par_iter();
@@ -615,25 +672,33 @@ impl BrownianMolecules {
         vetoed.collect()
     }
 
-    /// The pairs that overlap with rejected clusters at their old poses.
-    fn overlapping_pairs(&self, pairs: &[Pair], moves: &[Move], is_rejected: &[bool]) -> Vec<Pair> {
+    /// The pairs that touch on the way to their new poses, or overlap there, with rejected
+    /// clusters at their old poses.
+    fn touching_pairs(&self, pairs: &[Pair], moves: &[Move], is_rejected: &[bool]) -> Vec<Pair> {
         let placed = |index: u32| {
-            let molecule = &self.molecules[index as usize];
-            let pose = if is_rejected[self.cluster_of[index as usize] as usize] {
-                molecule.pose
+            let (molecule, proposed) = (&self.molecules[index as usize], &moves[index as usize]);
+            let shape = self.shape(molecule);
+            let mut moving = MovingMolecule::new(shape.spheres(), molecule.pose, proposed.motion);
+            moving.center = proposed.center;
+            if is_rejected[self.cluster_of[index as usize] as usize] {
+                moving.motion = RigidMotion::default();
+                (shape, molecule.pose, moving)
             } else {
-                moves[index as usize].pose
-            };
-            (self.shape(molecule), pose)
+                (shape, proposed.pose, moving)
+            }
         };
-        let overlap = |&&Pair { a, b }: &&Pair| {
-            let [(one, pose), (two, other_pose)] = [a, b].map(placed);
+        let touch = |&&Pair { a, b }: &&Pair| {
+            let [(one, pose, moving), (two, other_pose, other)] = [a, b].map(placed);
             let reach = one.bounding_radius() + two.bounding_radius();
             let squared_distance = pose.position.distance_squared(other_pose.position);
-            squared_distance <= reach * reach && one.is_within(0.0, &pose, two, &other_pose)
+            let overlaps =
+                squared_distance <= reach * reach && one.is_within(0.0, &pose, two, &other_pose);
+            overlaps
+                || first_impact(&moving, &other, 0.0)
+                    .is_some_and(|impact| impact.fraction > 0.0 || impact.gap >= 0.0)
         };
         let pairs = pairs.par_iter().with_min_len(PAIRS_PER_TASK);
-        pairs.filter(overlap).copied().collect()
+        pairs.filter(touch).copied().collect()
     }
 
     /// Whether a move leads into a wall, or deeper into it.

@@ -5,10 +5,13 @@
 //!
 //! 1. [Time-varying bounds](super::unknown_trajectories) of the bounding spheres find every pair
 //!    whose bounding spheres overlap during the step. Molecules far from each other cost nothing.
-//! 2. While the bounding spheres of a pair overlap, its atoms are compared at the end of each
-//!    step, and also at the poses without the engine's response: the solver may have stopped
-//!    the molecules just before they touched.
-//! 3. When atoms touch for the first time, bisection of the step finds the time.
+//! 2. While the bounding spheres of a pair overlap, the [time of impact](first_impact) of its
+//!    atoms is computed on the way through each step, and also on the way without the engine's
+//!    response: the solver may have stopped the molecules just before they touched.
+//!
+//! Molecules that pass through each other within a step are found, at any speed. Between its start
+//! and end pose a molecule moves in a straight line and rotates by the shorter way: it may rotate
+//! by at most half a turn per step.
 //!
 //! Acceleration bounds cover gravity, fields and springs. A molecule that is hit, kicked or
 //! teleported exceeds its bound; the detector notices this and resets its trajectory.
@@ -26,12 +29,9 @@ use super::unknown_trajectories::{
     CollisionDetector, MovingSphere, Probe, TimeVaryingConfig, TimeVaryingDetector,
 };
 use super::{CollisionPartner, MotionError, OverlapShape};
-use crate::pose::Pose;
-use crate::search::{AutoGrid, PairBuffer, PairSearch};
+use crate::pose::{Pose, RigidMotion};
+use crate::search::{AutoGrid, MovingMolecule, PairBuffer, PairSearch, first_impact};
 use crate::spheres::SphereSet;
-
-/// Number of bisections of a step: times have a resolution of a thousandth of it.
-const BISECTIONS: u32 = 10;
 
 /// Gap at which atoms count as touching, nm: rounding.
 const TOUCH_GAP_NM: f32 = 1.0e-3;
@@ -72,7 +72,7 @@ impl MovingPose {
 /// Two molecules whose atoms start to touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairCollision {
-    /// Time, s, with a resolution of a thousandth of the step.
+    /// Time at which they start to touch, s.
     pub time: f64,
     /// Smaller index.
     pub a: u32,
@@ -249,10 +249,12 @@ impl MoleculeCollisionDetector {
                     let [start, end] = [starts, ends].map(|list| &list[index as usize]);
                     start.unobstructed(end, dt)
                 });
-                let touch = |poses: &[Pose; 2]| self.atoms_are_within(TOUCH_GAP_NM, pair, *poses);
-                if let Some(target) = [unobstructed, last].into_iter().find(touch) {
-                    let fraction = self.first_touch(pair, first, target);
-                    self.touching.insert(pair);
+                let touch = self.first_touch(pair, first, [unobstructed, last]);
+                if let Some(fraction) = touch {
+                    // They may have passed each other.
+                    if self.atoms_are_within(SEPARATION_GAP_NM, pair, last) {
+                        self.touching.insert(pair);
+                    }
                     self.collisions.push(PairCollision {
                         time: begin + fraction * dt,
                         a: pair.0,
@@ -283,32 +285,28 @@ impl MoleculeCollisionDetector {
         one.is_within(gap, &poses[0], other, &poses[1])
     }
 
-    /// The fraction of the step after which two molecules touch that touch at its end.
-    fn first_touch(&self, pair: (u32, u32), first: [Pose; 2], last: [Pose; 2]) -> f64 {
-        if self.atoms_are_within(TOUCH_GAP_NM, pair, first) {
-            return 0.0;
-        }
-        let (mut apart, mut touching) = (0.0, 1.0);
-        for _ in 0..BISECTIONS {
-            let middle = 0.5 * (apart + touching);
-            let poses = [0, 1].map(|k| interpolate(&first[k], &last[k], middle as f32));
-            if self.atoms_are_within(TOUCH_GAP_NM, pair, poses) {
-                touching = middle;
-            } else {
-                apart = middle;
-            }
-        }
-        touching
+    /// The fraction of the step after which two molecules touch on the way to one of `targets`.
+    fn first_touch(
+        &self,
+        pair: (u32, u32),
+        first: [Pose; 2],
+        targets: [[Pose; 2]; 2],
+    ) -> Option<f64> {
+        let impact = |last: &[Pose; 2]| {
+            let [one, other] = [(pair.0, 0), (pair.1, 1)].map(|(index, k)| {
+                let spheres = self.shapes[index as usize].spheres();
+                let motion = RigidMotion::between(&first[k], &last[k]);
+                MovingMolecule::new(spheres, first[k], motion)
+            });
+            first_impact(&one, &other, TOUCH_GAP_NM).map(|impact| impact.fraction)
+        };
+        let within = |poses: &[Pose; 2]| self.atoms_are_within(TOUCH_GAP_NM, pair, *poses);
+        // A molecule that was teleported into another does not have to approach it.
+        let rests = || (targets.iter().any(within) && within(&first)).then_some(0.0);
+        rests().or_else(|| targets.iter().find_map(impact))
     }
 }
 
 fn poses_of(poses: &[MovingPose], (a, b): (u32, u32)) -> [Pose; 2] {
     [a, b].map(|index| poses[index as usize].pose)
-}
-
-fn interpolate(first: &Pose, last: &Pose, fraction: f32) -> Pose {
-    Pose::new(
-        first.position.lerp(last.position, fraction),
-        first.rotation.lerp(last.rotation, fraction).normalize(),
-    )
 }

@@ -36,6 +36,7 @@ mod renumbering;
 mod rigid_spheres;
 mod scratch;
 mod task;
+mod time_of_impact;
 mod wide;
 
 use std::sync::Arc;
@@ -59,6 +60,10 @@ pub use rigid_spheres::RigidSpheres;
 use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;
 use task::{Shared, Task, TaskEvent};
+pub(crate) use time_of_impact::min_closing_time;
+pub use time_of_impact::{
+    IMPACT_TOLERANCE_NM, Impact, MovingMolecule, first_impact, visit_impacts,
+};
 
 /// Largest number of new molecules whose boxes are compared with all others, eight at a time. A grid
 /// finds the neighbors of more of them faster.

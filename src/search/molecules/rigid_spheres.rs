@@ -10,7 +10,10 @@ use crate::proxy::ProxySet;
 use crate::spheres::SphereError;
 
 /// Spheres per cluster.
-const CLUSTER: usize = LANES;
+pub(super) const CLUSTER: usize = LANES;
+
+/// Clusters per region.
+pub(super) const CLUSTERS_PER_REGION: usize = 16;
 
 /// Largest number of spheres of a molecule whose box is computed from its spheres instead of its
 /// clusters.
@@ -41,8 +44,12 @@ pub struct RigidSpheres {
     radii: Vec<f32>,
     /// Largest distance of a surface from the origin of the body frame, nm.
     bounding_radius: f32,
+    /// Smallest radius, nm.
+    smallest_radius: f32,
     pub(super) clusters: Vec<Cluster>,
     pub(super) bounds: ClusterBounds,
+    /// Spheres (center, radius, nm) that enclose [`CLUSTERS_PER_REGION`] clusters each.
+    pub(super) regions: Vec<(Vec3, f32)>,
 }
 
 /// Up to [`CLUSTER`] neighboring spheres, in the body frame; unused places are out of reach.
@@ -149,6 +156,7 @@ impl RigidSpheres {
         let bounding_radius = reaches.fold(0.0, |reach: f32, (center, radius)| {
             reach.max(center.length() + radius)
         });
+        let smallest_radius = radii.iter().copied().reduce(f32::min).unwrap_or(0.0);
         let mut order: Vec<u32> = (0..centers.len() as u32).collect();
         let mut clusters = Vec::with_capacity(centers.len().div_ceil(CLUSTER));
         let mut bounds = Vec::with_capacity(clusters.capacity());
@@ -157,11 +165,14 @@ impl RigidSpheres {
             clusters.push(cluster);
             bounds.push((center, radius));
         });
+        let regions = bounds.chunks(CLUSTERS_PER_REGION);
         Self {
             centers,
             radii,
             bounding_radius,
+            smallest_radius,
             clusters,
+            regions: regions.map(enclosing_sphere).collect(),
             bounds: ClusterBounds::new(&bounds),
         }
     }
@@ -235,6 +246,12 @@ impl RigidSpheres {
         self.bounding_radius
     }
 
+    /// Smallest radius, nm; zero if there are no spheres.
+    #[must_use]
+    pub fn smallest_radius(&self) -> f32 {
+        self.smallest_radius
+    }
+
     /// Corners of a box around the rotated molecule, nm.
     pub(super) fn rotated_box(&self, rotation: &Mat3) -> (Vec3, Vec3) {
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -292,21 +309,35 @@ impl Cluster {
             index: [0; CLUSTER],
             len: members.len() as u32,
         };
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let mut spheres = [(Vec3::ZERO, 0.0); CLUSTER];
         for (k, &member) in members.iter().enumerate() {
             let (center, radius) = (centers[member as usize], radii[member as usize]);
             (cluster.x[k], cluster.y[k], cluster.z[k]) = center.into();
             (cluster.radius[k], cluster.index[k]) = (radius, member);
-            low = low.min(center - radius);
-            high = high.max(center + radius);
+            spheres[k] = (center, radius);
         }
-        let middle = 0.5 * (low + high);
-        let reach = members.iter().fold(0.0, |reach: f32, &member| {
-            reach.max(middle.distance(centers[member as usize]) + radii[member as usize])
-        });
-        // Rounding must not exclude a sphere.
-        (cluster, middle, reach * (1.0 + 4.0 * f32::EPSILON))
+        let (center, radius) = enclosing_sphere(&spheres[..members.len()]);
+        (cluster, center, radius)
     }
+
+    pub fn center(&self, sphere: usize) -> Vec3 {
+        Vec3::new(self.x[sphere], self.y[sphere], self.z[sphere])
+    }
+}
+
+/// A sphere that encloses others, around the middle of their box.
+fn enclosing_sphere(spheres: &[(Vec3, f32)]) -> (Vec3, f32) {
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for &(center, radius) in spheres {
+        low = low.min(center - radius);
+        high = high.max(center + radius);
+    }
+    let middle = 0.5 * (low + high);
+    let reach = spheres.iter().fold(0.0, |reach: f32, (center, radius)| {
+        reach.max(middle.distance(*center) + radius)
+    });
+    // Rounding must not exclude a sphere.
+    (middle, reach * (1.0 + 4.0 * f32::EPSILON))
 }
 
 /// Splits the spheres at medians along their longest axis, and calls `cluster` for each part of at

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use bevy_rapier_molecules::dynamics::{
-    ContactMaterial, ContactMember, CrowdContacts, Exclusion, InteractionGroups, MemberIndex,
-    MovingBody,
+    ContactMember, CrowdContacts, Exclusion, MemberIndex, MovingBody,
 };
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::RigidSpheres;
@@ -17,8 +16,7 @@ fn members(count: usize) -> Vec<ContactMember> {
     let member = |id| ContactMember {
         id,
         spheres: spheres.clone(),
-        material: ContactMaterial::default(),
-        groups: InteractionGroups::default(),
+        ..ContactMember::default()
     };
     (0..count as u64).map(member).collect()
 }
@@ -135,8 +133,8 @@ fn an_empty_crowd_and_an_invalid_substep_length_do_nothing() {
 fn interaction_groups_keep_molecules_from_touching() {
     let mut contacts = CrowdContacts::default();
     let mut two = members(2);
-    two[0].groups.filter = 2;
-    two[1].groups.memberships = 1;
+    two[0].surface.groups.filter = 2;
+    two[1].surface.groups.memberships = 1;
     contacts.set_members(two).unwrap();
     contacts.gather(bystander).unwrap();
     contacts.detect().unwrap();

@@ -2,6 +2,7 @@
 //! precision: any drift comes from the contact solver.
 
 mod conservation;
+mod continuous;
 mod exclusion;
 mod fallback;
 mod material;

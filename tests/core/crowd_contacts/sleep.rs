@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::dynamics::{ContactMaterial, InteractionGroups, MemberIndex};
+use bevy_rapier_molecules::dynamics::{
+    ContactMaterial, ContactSurface, InteractionGroups, MemberIndex,
+};
 use bevy_rapier_molecules::molecule::{Atom, Element, MoleculeTemplate, Residue};
 use glam::Vec3;
 
@@ -68,8 +70,11 @@ fn filtered_molecules_stay_asleep() {
         memberships: 1,
         filter: 0,
     };
-    let material = ContactMaterial::default();
-    world.contacts.set_surface(MemberIndex(0), material, groups);
+    let surface = ContactSurface {
+        groups,
+        ..ContactSurface::default()
+    };
+    world.contacts.set_surface(MemberIndex(0), surface);
     for _ in 0..3 {
         world.step(DT);
         assert!(world.contacts.to_wake().is_empty());

@@ -13,6 +13,7 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::{BruteForce, Pair};
 use glam::{DVec3, Quat, Vec3};
 
+use crate::common::carbons::{carbon, template};
 use crate::common::thread_pool::with_threads;
 
 /// Hydrodynamic radius of ubiquitin, nm.
@@ -74,6 +75,66 @@ fn atoms_of_different_molecules_never_overlap() {
         (0.05..0.95).contains(&(f64::from(mean) / free)),
         "{mean} of {free}"
     );
+}
+
+/// The faces of a hollow cube of carbon atoms, 2 nm wide.
+fn cage() -> Arc<MoleculeTemplate> {
+    let mut atoms = Vec::new();
+    for k in 0..11_i32.pow(3) {
+        let cell = [k % 11, k / 11 % 11, k / 121].map(|k| 0.2 * (k - 5) as f32);
+        if cell.iter().any(|at| at.abs() > 0.99) {
+            atoms.push(carbon(Vec3::from_array(cell), 0.17));
+        }
+    }
+    template(atoms)
+}
+
+#[test]
+fn a_molecule_does_not_jump_out_of_its_cage_in_a_long_step() {
+    let rod = template(
+        (-1..=1)
+            .map(|k| carbon(Vec3::X * 0.12 * k as f32, 0.1))
+            .collect(),
+    );
+    let diffusion = 1.0e9;
+    let molecules = [(0, 0.0), (1, diffusion)].map(|(template, diffusion)| BrownianMolecule {
+        template,
+        pose: Pose::IDENTITY,
+        diffusion,
+        rotational_diffusion: diffusion,
+    });
+    // A standard deviation of 3 nm along each axis: most moves end outside.
+    let step = 0.5 * 3.0 * 3.0 / diffusion;
+    let mut kept = 0;
+    for seed in 0..20 {
+        let templates = [cage(), rod.clone()];
+        let mut brownian =
+            BrownianMolecules::new(&templates, &molecules, Vec::new(), seed).unwrap();
+        for _ in 0..50 {
+            let report = brownian.step(step).unwrap();
+            kept += report.rejected;
+            let position = brownian.molecules()[1].pose.position;
+            assert!(position.abs().max_element() < 0.9, "{position} in {seed}");
+        }
+    }
+    assert!(kept > 500, "{kept} moves were rejected");
+}
+
+#[test]
+fn molecules_that_overlap_at_the_start_can_separate() {
+    let ball = template(vec![carbon(Vec3::ZERO, 0.2)]);
+    let at = |x: f32| BrownianMolecule {
+        template: 0,
+        pose: Pose::from_translation(Vec3::X * x),
+        diffusion: 1.0e9,
+        rotational_diffusion: 0.0,
+    };
+    let mut brownian = BrownianMolecules::new(&[ball], &[at(0.0), at(0.1)], Vec::new(), 3).unwrap();
+    for _ in 0..100 {
+        brownian.step(0.5 * 0.1 * 0.1 / 1.0e9).unwrap();
+    }
+    let [one, other] = [0, 1].map(|k| brownian.molecules()[k].pose.position);
+    assert!(one.distance(other) > 0.4);
 }
 
 #[test]

@@ -98,6 +98,40 @@ fn molecules_that_touch_at_the_end_of_a_step_have_collided() {
 }
 
 #[test]
+fn molecules_that_fly_through_each_other_within_a_step_have_collided() {
+    let shape = Arc::new(OverlapShape::new(ubiquitin()).unwrap());
+    let at = |x: f32, spin: f32| MovingPose {
+        pose: Pose::new(Vec3::X * x, Quat::from_rotation_z(spin)),
+        velocity: DVec3::X * 1200.0,
+    };
+    let rest = MovingPose::default();
+    for turn in [0.0, 1.0, -3.0] {
+        let mut detector = MoleculeCollisionDetector::new(
+            &[(shape.clone(), 0.0), (shape.clone(), 0.0)],
+            &[rest, at(-10.0, 0.0)],
+            0.0,
+        )
+        .unwrap();
+        // From one side to the other; at both ends even the bounding spheres are far apart.
+        let (starts, ends) = ([rest, at(-10.0, 0.0)], [rest, at(10.0, turn)]);
+        let met = detector.step(DT, &starts, &ends).unwrap().to_vec();
+        assert_eq!(met.len(), 1, "turning by {turn}");
+        let traveled = 20.0 * met[0].time / DT;
+        assert!((6.0..9.5).contains(&traveled), "{traveled} nm");
+        assert!(!detector.are_touching(0, 1), "they have separated again");
+        // And back, slower than the engine said.
+        assert_eq!(detector.step(DT, &ends, &starts).unwrap().len(), 1);
+        // Past each other.
+        let aside = |pose: MovingPose| MovingPose {
+            pose: Pose::new(pose.pose.position + Vec3::Y * 8.0, pose.pose.rotation),
+            ..pose
+        };
+        let [starts, ends] = [starts, ends].map(|[one, other]| [one, aside(other)]);
+        assert!(detector.step(DT, &starts, &ends).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn kicks_and_teleports_are_handled() {
     let shape = Arc::new(OverlapShape::new(ubiquitin()).unwrap());
     let at = |x: f32, speed: f64| MovingPose {

@@ -23,3 +23,4 @@ mod sizes;
 mod structures;
 mod swept;
 mod threads;
+mod time_of_impact;

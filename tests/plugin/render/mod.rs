@@ -6,12 +6,14 @@
 
 mod device_poses;
 mod invalid_input;
+mod looks;
 mod mesh_intersection;
 mod offscreen;
 mod physics_molecules;
 mod picking;
 mod reference_images;
-mod render_app;
+pub mod render_app;
 mod shader_layout;
 mod sphere_silhouettes;
+mod uploads;
 mod views;

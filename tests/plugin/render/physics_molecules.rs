@@ -1,17 +1,14 @@
-//! Molecules of the physics world are drawn at their transforms, and can be picked.
+//! Molecules of the physics world are drawn at their transforms.
 
 use std::sync::Arc;
 
 use bevy::camera::visibility::RenderLayers;
-use bevy::ecs::system::RunSystemOnce;
-use bevy::math::Ray3d;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy_rapier_molecules::molecule::Element;
 use bevy_rapier_molecules::plugin::{NoMoleculeRendering, PreparedMolecule};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::ExtractedInstanceSets;
-use bevy_rapier_molecules::render::MoleculeInstance;
 use bevy_rapier3d::prelude::*;
 
 use super::render_app::{
@@ -100,55 +97,6 @@ fn colors_show_collisions_and_hidden_molecules_are_not_drawn() {
         all > two && two > one && one > 50 && none == 0,
         "{all} {two} {one} {none}"
     );
-}
-
-#[test]
-fn picking_returns_the_label_of_the_first_atom() {
-    if device().is_none() {
-        return;
-    }
-    let (mut app, _, molecules) = physics();
-    let lipid = super::render_app::template("popc.pdb");
-    let instances = InstancedMolecules {
-        templates: vec![atom(Element::N, 0.4), lipid.clone()],
-        molecules: vec![
-            MoleculeInstance::new(0, Pose::from_translation(Vec3::new(0.0, 40.0, 0.0))),
-            MoleculeInstance::new(1, Pose::from_translation(Vec3::new(2.0, 0.0, 3.0))),
-        ],
-        ..default()
-    };
-    let instances = app.world_mut().spawn(instances).id();
-    app.update();
-    let pick = |app: &mut App, x: f32| {
-        let ray = Ray3d::new(Vec3::new(x, 0.0, 9.0), Dir3::NEG_Z);
-        app.world_mut()
-            .run_system_once(move |picker: MoleculePicker| picker.pick(ray))
-            .unwrap()
-    };
-    let molecule = pick(&mut app, -2.2).unwrap();
-    assert_eq!((molecule.entity, molecule.molecule), (molecules[0], None));
-    assert_eq!(molecule.label.element, Element::O);
-    // The lipid is in front of the third molecule.
-    let in_instances = pick(&mut app, 2.0).unwrap();
-    assert_eq!(
-        (in_instances.entity, in_instances.molecule),
-        (instances, Some(1))
-    );
-    assert_eq!(
-        in_instances.label.residue,
-        *lipid.residue_of(in_instances.atom)
-    );
-    assert_eq!(
-        in_instances.label.atom,
-        lipid.atom_names()[in_instances.atom]
-    );
-    assert!(!in_instances.label.residue.name.is_empty());
-    app.world_mut()
-        .entity_mut(instances)
-        .insert(Visibility::Hidden);
-    app.update();
-    assert_eq!(pick(&mut app, 2.0).unwrap().entity, molecules[2]);
-    assert_eq!(pick(&mut app, 7.0), None);
 }
 
 #[test]

@@ -103,16 +103,12 @@ fn a_protein_equals_its_references() {
             opacity: 0.5,
         });
         app.world_mut()
-            .get_mut::<InstancedMolecules>(protein)
-            .unwrap()
-            .opacity = opacity;
+            .entity_mut(protein)
+            .insert(MoleculeTint::from_opacity(opacity));
         compare(name, &screenshot(&mut app, &image));
     }
     app.world_mut().resource_mut::<MoleculeStyle>().proxies = None;
-    app.world_mut()
-        .get_mut::<InstancedMolecules>(protein)
-        .unwrap()
-        .opacity = 1.0;
+    app.world_mut().entity_mut(protein).remove::<MoleculeTint>();
     compare("hemoglobin_chains", &screenshot(&mut app, &image));
     // Clusters, multisampled, orthographic.
     app.world_mut().resource_mut::<MoleculeStyle>().detail = DrawDetail::Clusters;

@@ -29,7 +29,10 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         number,
         template_and_state,
         group,
-        penetration
+        penetration,
+        tint,
+        highlight,
+        opacity
     );
     assert_mirrors!(
         GpuSphere,
@@ -52,7 +55,10 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         first_visible,
         first_sphere,
         sphere_count,
-        opacity
+        opacity,
+        tint,
+        highlight,
+        spare
     );
     assert_mirrors!(
         GpuStyle,
@@ -67,6 +73,10 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         fog_start,
         fog_per_nm,
         fog_color,
-        fog_strength
+        fog_strength,
+        first_color,
+        color_count,
+        first_colliding,
+        colliding_count
     );
 }
