@@ -163,6 +163,35 @@ impl Crowd {
         Ok(())
     }
 
+    /// As [`add_member`](Self::add_member), but keeps the bits of a rotation that is normalized.
+    #[cfg(feature = "plugin")]
+    pub(crate) fn add_exact_member(&mut self, member: CrowdMember) -> Result<(), CrowdError> {
+        self.add_member(member)?;
+        if let Some(added) = self.members.last_mut() {
+            added.pose = member.pose.normalized_once();
+        }
+        Ok(())
+    }
+
+    /// The index of a placement, which is added if there is none. Keeps the bits of its values if
+    /// they are valid.
+    #[cfg(feature = "plugin")]
+    pub(crate) fn find_placement(&mut self, placement: CrowdPlacement) -> Result<u32, CrowdError> {
+        let mut known = self.placements.iter().zip(0..);
+        if let Some((_, index)) = known.find(|(known, _)| **known == placement) {
+            return Ok(index);
+        }
+        let index = self.add_placement(placement.compartment, placement.placement)?;
+        let added = &mut self.placements[index as usize].placement;
+        if added
+            .up
+            .abs_diff_eq(placement.placement.up, 4.0 * f32::EPSILON)
+        {
+            added.up = placement.placement.up;
+        }
+        Ok(index)
+    }
+
     /// The templates.
     #[must_use]
     pub fn templates(&self) -> &[Arc<MoleculeTemplate>] {

@@ -176,7 +176,7 @@ pub mod spheres;
 /// The items most apps need.
 pub mod prelude {
     pub use crate::backend::Backend;
-    pub use crate::compartment::{Confinement, Leaflet, Placement, ShapeCompartment, SphereShell};
+    pub use crate::compartment::{Leaflet, Placement, ShapeCompartment, SphereShell};
     pub use crate::crowd::{Crowd, CrowdMember};
     pub use crate::export::{ExportOptions, export};
     pub use crate::molecule::{LoadOptions, MoleculeTemplate, load};
@@ -187,8 +187,8 @@ pub mod prelude {
         AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
         CrowdOnly, InCompartment, Molecule, MoleculeCollision, MoleculeContactStarted,
         MoleculeContactStopped, MoleculeDetail, MoleculeDiagnostics, MoleculeEventsEnabled,
-        MoleculeMaterial, MoleculePlugins, MoleculeQueries, MoleculeSystems, StaticMolecule,
-        TouchingMolecules,
+        MoleculeMaterial, MoleculePlugins, MoleculeQueries, MoleculeSystems, SpawnCrowd,
+        StaticMolecule, TouchingMolecules,
     };
     pub use crate::pose::Pose;
     pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};

@@ -54,6 +54,17 @@ impl Pose {
         Self::new(position, Quat::IDENTITY)
     }
 
+    /// The pose with a normalized rotation. One that is normalized already stays the same bit for
+    /// bit.
+    pub(crate) fn normalized_once(self) -> Self {
+        // Bound on the error of a squared length after normalization: five roundings.
+        let is_normalized = (self.rotation.length_squared() - 1.0).abs() <= 5.0 * f32::EPSILON;
+        if is_normalized {
+            return self;
+        }
+        Self::new(self.position, self.rotation.normalize())
+    }
+
     /// World position (nm) of a body-frame point (nm).
     #[inline]
     #[must_use]

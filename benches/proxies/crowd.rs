@@ -78,9 +78,10 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
                     }
                     let sink = FoundPairsSink {
                         parts: counts,
-                        keep_unmoved: true,
+                        keep_unmoved: |_: &usize| true,
                         with_centers: false,
                         clear: |count: &mut usize| *count = 0,
+                        repeat: |_: &mut usize, _| false,
                         receive: |count: &mut usize, found: &FoundPairs<'_>| {
                             *count += found.pairs.len();
                         },

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::crowd::{Crowd, CrowdError};
 use bevy_rapier_molecules::plugin::Colliding;
 use bevy_rapier_molecules::scenes::{CrowdedBoxConfig, crowded_box};
 use bevy_rapier3d::prelude::*;
@@ -37,26 +38,11 @@ const KINDS: [Kind; 2] = [Kind::Crowd, Kind::CrowdOnly];
 
 pub fn run(run: &mut Run, options: &Options) -> Done {
     let molecules = run.pick(MOLECULES[0], MOLECULES[1]);
-    let config = CrowdedBoxConfig {
-        molecules,
-        spacing: options.spacing,
-        ..CrowdedBoxConfig::default()
-    };
-    let crowd = crowded_box(&FILES.map(|file| Arc::new(bundled(file))), &config)?;
+    let crowd = proteins(molecules, options.spacing)?;
     let mut grown = Vec::new();
     let mut apps = KINDS.map(|kind| {
         let before = resident_bytes();
-        let mut app = Settings::default().app(kind);
-        let templates = crowd.templates().iter();
-        let bodies: Vec<Body> = templates
-            .map(|template| Body::new(&mut app, template))
-            .collect();
-        let mut random = Pcg64Mcg::seed_from_u64(1);
-        for member in crowd.members() {
-            let velocity = Velocity::linear(random_vector(&mut random, SPEED));
-            let bundle = (transform(&member.pose), velocity);
-            bodies[member.template as usize].spawn(&mut app, kind, bundle);
-        }
+        let mut app = world_of(&crowd, kind);
         for _ in 0..run.pick(WARM_UP[0], WARM_UP[1]) {
             app.update();
         }
@@ -90,6 +76,32 @@ pub fn run(run: &mut Run, options: &Options) -> Done {
         table.row(row);
     }
     Ok(())
+}
+
+/// Proteins of five kinds in a box.
+pub fn proteins(molecules: u32, spacing: f32) -> Result<Crowd, CrowdError> {
+    let config = CrowdedBoxConfig {
+        molecules,
+        spacing,
+        ..CrowdedBoxConfig::default()
+    };
+    crowded_box(&FILES.map(|file| Arc::new(bundled(file))), &config)
+}
+
+/// A world of these molecules with random velocities.
+pub fn world_of(crowd: &Crowd, kind: Kind) -> App {
+    let mut app = Settings::default().app(kind);
+    let templates = crowd.templates().iter();
+    let bodies: Vec<Body> = templates
+        .map(|template| Body::new(&mut app, template))
+        .collect();
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    for member in crowd.members() {
+        let velocity = Velocity::linear(random_vector(&mut random, SPEED));
+        let bundle = (transform(&member.pose), velocity);
+        bodies[member.template as usize].spawn(&mut app, kind, bundle);
+    }
+    app
 }
 
 /// Number of molecules that touch another one.

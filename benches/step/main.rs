@@ -16,6 +16,7 @@ mod pile;
 #[allow(dead_code, reason = "the playground uses more of its plan")]
 mod plan;
 mod searches;
+mod spawning;
 mod vesicle;
 mod world;
 
@@ -66,6 +67,11 @@ fn main() -> ExitCode {
             "dense",
             "10,000 proteins, about half of which touch others, and their memory",
             dense::run,
+        ),
+        Part::new(
+            "spawning",
+            "10,000 proteins, 100 of which are replaced in each frame",
+            spawning::run,
         ),
         Part::new(
             "vesicle",

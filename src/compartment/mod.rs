@@ -57,6 +57,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use rand::Rng;
+use rapier3d::parry::shape::SharedShape;
 
 use crate::pose::Pose;
 
@@ -103,6 +104,12 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The parry shape in its own frame, and the pose of that frame in the world, if this is the
+    /// surface of a parry shape.
+    fn as_shape(&self) -> Option<(&SharedShape, Pose)> {
+        None
+    }
+
     /// The same surface with its own frame at `pose` in the world, instead of its current
     /// pose. Cheap: the shape is shared.
     ///
@@ -125,10 +132,10 @@ pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
 }
 
-/// Validates a pose and normalizes its rotation.
+/// Validates a pose and normalizes its rotation, unless that would only change its rounding.
 fn checked_pose(pose: &Pose) -> Result<Pose, CompartmentError> {
     if pose.is_rigid() {
-        Ok(Pose::new(pose.position, pose.rotation.normalize()))
+        Ok(pose.normalized_once())
     } else {
         Err(CompartmentError::BadPose { pose: *pose })
     }

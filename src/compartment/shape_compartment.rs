@@ -203,6 +203,10 @@ impl Surface for ShapeCompartment {
         self.pose.transform_point(local)
     }
 
+    fn as_shape(&self) -> Option<(&SharedShape, Pose)> {
+        Some((&self.shape, self.pose))
+    }
+
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self {

@@ -51,30 +51,39 @@ impl ContactSolver {
         self.previous_params = None;
     }
 
-    /// Keeps the contacts between owners whose indices have changed: `relabel` returns the new
-    /// indices of an owner and its sphere, or none if it is gone. External contacts are
-    /// dropped. There are `owners` owners.
+    /// Keeps the contacts of owners whose indices have changed: `relabel` returns the new indices
+    /// of an owner and its sphere, or none if it is gone. There are `owners` owners instead of
+    /// `previous`, and `external` bodies after them.
     pub fn relabel_owners(
         &mut self,
-        owners: usize,
+        [previous, owners]: [usize; 2],
+        external: usize,
         relabel: impl Fn(OwnerIndex, u32) -> Option<(OwnerIndex, u32)>,
     ) {
         self.contacts.retain_mut(|contact| {
+            let owner_and_sphere = |body: BodyIndex, sphere| relabel(OwnerIndex(body.0), sphere);
             if contact.external {
-                return false;
+                let body = |body: BodyIndex| match body.index().checked_sub(previous) {
+                    Some(external) => Some(BodyIndex((owners + external) as u32)),
+                    None => Some(owner_and_sphere(body, 0)?.0.body()),
+                };
+                let (Some(a), Some(b)) = (body(contact.a), body(contact.b)) else {
+                    return false;
+                };
+                (contact.a, contact.b) = (a, b);
+                return true;
             }
-            // Without external contacts, bodies are owners.
-            let [a, b] = [contact.a, contact.b].map(|body| OwnerIndex(body.0));
             let spheres = contact.spheres;
-            let (Some((a, first)), Some((b, second))) =
-                (relabel(a, spheres.a), relabel(b, spheres.b))
-            else {
+            let (Some((a, first)), Some((b, second))) = (
+                owner_and_sphere(contact.a, spheres.a),
+                owner_and_sphere(contact.b, spheres.b),
+            ) else {
                 return false;
             };
             contact.relabel([a.body(), b.body()], [first, second]);
             true
         });
-        self.regroup(owners);
+        self.regroup(owners + external);
     }
 
     /// Keeps the contacts with external bodies whose indices have changed: `relabel` returns
@@ -96,9 +105,9 @@ impl ContactSolver {
 
     fn regroup(&mut self, bodies: usize) {
         self.iteration.impulses.clear();
-        self.contacts.sort_unstable_by_key(|contact| {
-            (contact.external, contact.a, contact.b, contact.spheres)
-        });
+        // The contacts of two bodies stay in their order, in which they are solved.
+        self.contacts
+            .sort_by_key(|contact| (contact.external, contact.a, contact.b));
         self.groups.clear();
         self.group_contacts(0);
         self.split_masses(bodies);

@@ -246,11 +246,15 @@ impl CrowdContacts {
                 self.bodies[owner.index()] = body;
             }
         }
-        self.external.clear();
+        self.external.end();
         self.detection.relabel(&self.members, relabeling);
         self.continuous.clear();
+        let counts = [relabeling.owners().count(), owners];
+        let external = self.external.ids().len();
         self.solver
-            .relabel_owners(owners, |owner, sphere| relabeling.get(owner, sphere));
+            .relabel_owners(counts, external, |owner, sphere| {
+                relabeling.get(owner, sphere)
+            });
         if let Some(device) = self.device.as_mut() {
             device.mark_members_changed();
         }

@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use super::group_search::{GroupSearch, PairGroups};
 use super::members::{Members, Relabeling};
+use super::task_groups::TaskGroups;
 use super::{MemberIndex, MovingBody, OwnerIndex, PairResponse};
 use crate::backend::{DeviceError, Offload};
 use crate::pool::in_pool;
@@ -83,7 +84,7 @@ pub(super) struct Detection {
     /// Whether `molecules` searches the current owners.
     has_molecules: bool,
     /// What its tasks have found.
-    parts: Vec<PairGroups>,
+    parts: Vec<TaskGroups>,
     /// The candidate pairs by molecules; empty if they are on a device.
     found: PairGroups,
     /// Members that touch, sorted.
@@ -188,7 +189,7 @@ impl Detection {
         let abandoned = &mut self.abandoned;
         relabel_touches(&mut self.previous_touches, relabeling, |_| {});
         relabel_touches(&mut self.touches, relabeling, |member| {
-            abandoned.push(member)
+            abandoned.push(member);
         });
         if self.has_molecules && self.search.as_ref().is_none() {
             let previous = relabeling.previous_owners().iter();
@@ -278,12 +279,11 @@ impl Detection {
         let pose = |owner: usize| bodies[owner].pose;
         let sink = FoundPairsSink {
             parts: &mut self.parts,
-            keep_unmoved: true,
+            keep_unmoved: TaskGroups::is_current,
             with_centers: false,
-            clear: PairGroups::clear,
-            receive: |groups: &mut PairGroups, found: &FoundPairs<'_>| {
-                groups.push([found.a, found.b], found.pairs, found.gaps);
-            },
+            clear: TaskGroups::begin,
+            repeat: TaskGroups::repeat,
+            receive: |groups: &mut TaskGroups, found: &FoundPairs<'_>| groups.push(found),
         };
         let times = match self.molecules.find(pose, margin, sink) {
             Err(SearchError::TooCrowded { sphere, reach, .. }) => {
@@ -294,8 +294,9 @@ impl Detection {
             result => result?,
         };
         self.found.clear();
-        for part in &self.parts {
-            self.found.append(part);
+        for part in &mut self.parts {
+            part.end();
+            self.found.append(part.groups());
         }
         Ok(times)
     }

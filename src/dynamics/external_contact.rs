@@ -144,12 +144,6 @@ impl ExternalContacts {
         self.contacts.extend_from_slice(contacts);
     }
 
-    /// Removes bodies and contacts.
-    pub fn clear(&mut self) {
-        self.ids.clear();
-        self.contacts.clear();
-    }
-
     /// Replaces the ids of the bodies, and removes the contacts.
     pub fn restore_ids(&mut self, ids: &[u64]) {
         ids.clone_into(&mut self.ids);

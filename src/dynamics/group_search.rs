@@ -4,7 +4,6 @@ use glam::Vec3;
 
 use super::OwnerIndex;
 use super::contact_reduction::ReducedPairs;
-use super::members::Relabeling;
 use crate::search::{
     GridCell, Pair, PairBuffer, PairSearch, PairsByMolecules, SearchError, SearchTimes,
 };
@@ -71,24 +70,6 @@ impl PairGroups {
             }));
         self.kept.extend_from_slice(&others.kept);
         self.candidates += others.candidates;
-    }
-
-    /// Moves the groups to the new indices of their owners; removes all if an owner is gone.
-    pub(super) fn relabel(&mut self, relabeling: &Relabeling) {
-        for group in &mut self.groups {
-            let range = group.first as usize..(group.first + group.kept) as usize;
-            // What is added to the indices of spheres is that of sphere zero.
-            let new = [group.a, group.b].map(|owner| relabeling.get(owner, 0));
-            let [Some((a, first)), Some((b, second))] = new else {
-                self.clear();
-                return;
-            };
-            (group.a, group.b) = (a, b);
-            for pair in &mut self.kept[range] {
-                pair.a = pair.a.wrapping_add(first);
-                pair.b = pair.b.wrapping_add(second);
-            }
-        }
     }
 
     /// The pairs kept of one of the groups.

@@ -20,8 +20,8 @@ macro_rules! index_types {
 }
 
 index_types! {
-    /// A member of a crowd: its place in the list given to
-    /// [`set_members`](super::CrowdContacts::set_members).
+    /// A member of a crowd: its place in the list of
+    /// [`members`](super::CrowdContacts::members).
     MemberIndex;
 
     /// A member that is not excluded. Owners are numbered in the order of their members; the

@@ -31,11 +31,15 @@
 //! is the mean of the parts. The contacts are those of J. Pauschenwein's thesis (2022, section
 //! 3.2); the impulses are not, since molecules have no velocities there.
 //!
+//! Members may be added and removed between substeps
+//! ([`update_members`](CrowdContacts::update_members)): contacts, and what the search knows of the
+//! other members, are kept.
+//!
 //! # Index spaces
 //!
 //! | type | counts |
 //! |---|---|
-//! | [`MemberIndex`] | all members, in the order of [`set_members`](CrowdContacts::set_members) |
+//! | [`MemberIndex`] | all members, in the order of [`members`](CrowdContacts::members) |
 //! | [`OwnerIndex`] | members that are not excluded; spheres refer to their owner |
 //! | [`BodyIndex`] | bodies of the solver: one per owner, then the external bodies |
 //!
@@ -76,6 +80,7 @@ mod members;
 mod moving_body;
 mod simd;
 mod surface;
+mod task_groups;
 mod touch_contact;
 mod wake;
 mod wide_constraint;

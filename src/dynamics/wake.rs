@@ -1,5 +1,6 @@
 //! Which sleeping molecules are woken: those that a neighbor hits within the substep, overlaps
-//! too deeply, or has left, and those whose neighbor was removed. A GPU solver makes the same test with the same constants.
+//! too deeply, or has left, and those whose neighbor was removed. A GPU solver makes the same
+//! test with the same constants.
 
 use super::detection::Detection;
 use super::group_search::PairGroup;

@@ -64,6 +64,8 @@ pub(super) struct BoundedMolecules {
     detector: Option<MoleculeCollisionDetector>,
     /// Index of each molecule.
     members: Vec<MemberIndex>,
+    /// Each molecule with its bound and its shape.
+    bounded: Vec<(Entity, f64, Arc<OverlapShape>)>,
     starts: Vec<MovingPose>,
     ends: Vec<MovingPose>,
     shapes: Vec<(Arc<MoleculeTemplate>, Arc<OverlapShape>)>,
@@ -71,6 +73,11 @@ pub(super) struct BoundedMolecules {
 }
 
 impl BoundedMolecules {
+    /// Whether molecules have a valid bound.
+    pub fn is_active(&self) -> bool {
+        !self.members.is_empty()
+    }
+
     /// The state of the detector.
     pub fn state(&self) -> Option<MoleculeCollisionDetector> {
         self.detector.clone()
@@ -81,7 +88,7 @@ impl BoundedMolecules {
         self.detector = state.cloned();
     }
 
-    /// Rebuilds the detector from the members with a bound.
+    /// Rebuilds the detector from the members with a bound, unless they are the same as before.
     fn rebuild(
         &mut self,
         members: &Members,
@@ -89,7 +96,6 @@ impl BoundedMolecules {
         molecules: &Query<(&PreparedMolecule, &AccelerationBound)>,
         clock: f64,
     ) -> Result<(), MotionError> {
-        self.detector = None;
         self.members.clear();
         let mut bounded = Vec::new();
         for (index, member) in members.indexed() {
@@ -105,15 +111,32 @@ impl BoundedMolecules {
                 );
             }
             if !invalid {
-                bounded.push((self.shape(prepared.template())?, f64::from(bound)));
+                let shape = self.shape(prepared.template())?;
+                bounded.push((member.entity, f64::from(bound), shape));
                 self.members.push(index);
             }
         }
-        if bounded.is_empty() {
+        let is_same = |(one, other): (&(Entity, f64, _), &(Entity, f64, _))| {
+            (one.0, one.1) == (other.0, other.1) && Arc::ptr_eq(&one.2, &other.2)
+        };
+        let previous = std::mem::replace(&mut self.bounded, bounded);
+        if self.detector.is_some()
+            && previous.len() == self.bounded.len()
+            && previous.iter().zip(&self.bounded).all(is_same)
+        {
+            // Only other molecules have changed.
+            return Ok(());
+        }
+        self.detector = None;
+        if self.bounded.is_empty() {
             self.shapes.clear();
             return Ok(());
         }
         read_poses(&self.members, members, bodies, &mut self.starts);
+        let bounded = self.bounded.iter();
+        let bounded: Vec<_> = bounded
+            .map(|(_, bound, shape)| (shape.clone(), *bound))
+            .collect();
         let detector = MoleculeCollisionDetector::new(&bounded, &self.starts, clock)?;
         self.detector = Some(detector);
         Ok(())
@@ -171,6 +194,7 @@ pub(super) fn collect_bounded(
         bounded.collected = true;
         if let Err(error) = bounded.rebuild(members, &bodies.bodies, &molecules, *clock) {
             error!("collisions in context {context} are not reported: {error}");
+            bounded.detector = None;
         }
     }
 }
@@ -236,6 +260,7 @@ pub(super) fn track_collisions(
             Err(error) => {
                 error!("restarting collision detection in context {context}: {error}");
                 world.bounded.collected = false;
+                world.bounded.detector = None;
                 continue;
             }
         };

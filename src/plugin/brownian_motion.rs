@@ -198,6 +198,11 @@ impl Diffusion {
         Ok(())
     }
 
+    /// Whether molecules diffuse, or should.
+    pub fn is_active(&self) -> bool {
+        !self.members.is_empty()
+    }
+
     /// The state, if any molecule diffuses.
     pub fn state(&self) -> Option<BrownianState> {
         self.crowd.as_ref().map(BrownianMolecules::state)

@@ -56,6 +56,17 @@ impl Default for Compartment {
     }
 }
 
+impl Compartment {
+    /// Its surface in the frame of `entity`, which has it; none if it is invalid or not loaded.
+    pub(super) fn local_surface(&self, world: &World, entity: Entity) -> Option<Arc<dyn Surface>> {
+        if let Some(surface) = world.get::<CompartmentSurface>(entity) {
+            return Some(surface.local.clone());
+        }
+        let (surface, _) = build_surface(self, world.get_resource::<Assets<Mesh>>())?.ok()?;
+        Some(surface)
+    }
+}
+
 /// A parry shape that implements `Reflect`, but cannot be saved in a scene. Default: a ball of
 /// 1 nm.
 #[derive(Clone, Debug, Reflect, Deref)]

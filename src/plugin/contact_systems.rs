@@ -1,100 +1,22 @@
-//! The contact systems: collect members, gather, detect, respond, apply.
+//! The contact systems: gather, detect, respond, apply.
 
 use std::time::Instant;
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
-    RapierConfiguration, RapierContextColliders, RapierContextEntityLink, RapierContextJoints,
-    RapierContextSimulation, RapierRigidBodyHandle, RapierRigidBodySet,
+    RapierConfiguration, RapierContextColliders, RapierContextJoints, RapierContextSimulation,
+    RapierRigidBodySet,
 };
 use bevy_rapier3d::rapier::dynamics::{RigidBody, RigidBodyHandle, RigidBodySet};
 
 use super::backend::{MoleculeBackend, MoleculeBackendFailed, report_device_error};
 use super::components::MoleculeDetail;
 use super::contact_events::{CrowdContactSource, TouchingPair};
-use super::molecule_world::{ContactModel, Member, Members, MoleculeWorld};
-use super::prepared_molecule::PreparedMolecule;
+use super::molecule_world::{ContactModel, MoleculeWorld};
 use super::rapier_body::moving_body;
 use super::rapier_contacts::rapier_touches;
 use super::state_errors::{MoleculeStateError, StateErrorKind};
-use crate::dynamics::{ContactMember, ContactSolverConfig, ContactSurface, Exclusion, Impulse};
-
-/// Changes after which the members of a context are collected again.
-type MemberChange = Or<(
-    Changed<PreparedMolecule>,
-    Changed<MoleculeDetail>,
-    Changed<RapierRigidBodyHandle>,
-    Changed<RapierContextEntityLink>,
-)>;
-
-/// Collects the molecules of each context after some were added, removed or changed.
-pub(super) fn collect_members(
-    mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
-    molecules: Query<(
-        Entity,
-        &PreparedMolecule,
-        &MoleculeDetail,
-        &RapierRigidBodyHandle,
-        &RapierContextEntityLink,
-    )>,
-    changed: Query<(), (With<PreparedMolecule>, MemberChange)>,
-    mut removed_molecules: RemovedComponents<PreparedMolecule>,
-    mut removed_bodies: RemovedComponents<RapierRigidBodyHandle>,
-) {
-    let removed = removed_molecules.read().count() + removed_bodies.read().count();
-    let outdated = !changed.is_empty() || removed > 0;
-    for (context, mut world, mut bodies) in &mut worlds {
-        if world.members_collected && !outdated {
-            continue;
-        }
-        world.members_collected = true;
-        world.diffusion.collected = false;
-        world.bounded.collected = false;
-        let mut found: Vec<_> = molecules
-            .iter()
-            .filter(|(.., link)| link.0 == context)
-            .collect();
-        // The query order is not deterministic.
-        found.sort_unstable_by_key(|(entity, ..)| *entity);
-        let members = found.iter().map(|(entity, .., handle, _)| Member {
-            entity: *entity,
-            body: handle.0,
-        });
-        let members = Members::new(members.collect());
-        wake_neighbors_of_removed(&world, &members, &mut bodies.bodies);
-        world.members = members;
-        let contact_members = found
-            .iter()
-            .map(|(entity, prepared, detail, ..)| ContactMember {
-                id: entity.to_bits(),
-                spheres: prepared.spheres(**detail),
-                // Set before the first substep, with the other rules.
-                surface: ContactSurface::default(),
-            });
-        if let Err(error) = world.contacts.set_members(contact_members.collect()) {
-            error!("molecules of context {context} do not collide with each other: {error}");
-            world.members = Members::default();
-        }
-    }
-}
-
-/// Wakes molecules that touched one that was removed, or all if touches are not reported.
-fn wake_neighbors_of_removed(world: &MoleculeWorld, members: &Members, bodies: &mut RigidBodySet) {
-    let find = |entity| members.index_of(entity).map(|index| members[index].body);
-    if !world.contacts.reports_touches() {
-        if world.molecules().any(|entity| find(entity).is_none()) {
-            for member in members.iter() {
-                wake_up(bodies, member.body);
-            }
-        }
-        return;
-    }
-    for pair in world.touching.pairs() {
-        if let (Some(neighbor), None) | (None, Some(neighbor)) = (find(pair.a), find(pair.b)) {
-            wake_up(bodies, neighbor);
-        }
-    }
-}
+use crate::dynamics::{ContactSolverConfig, Exclusion, Impulse};
 
 pub(super) fn wake_up(bodies: &mut RigidBodySet, handle: RigidBodyHandle) {
     if let Some(body) = bodies.get_mut(handle) {

@@ -252,10 +252,12 @@ mod tests {
             &(),
             &(),
         );
-        let members = Members::new(vec![Member {
+        let mut members = Members::default();
+        let member = Member {
             entity: Entity::PLACEHOLDER,
             body: ball,
-        }]);
+        };
+        members.update(&[], &[member]);
         let context = Context {
             colliders: &colliders,
             bodies: &bodies,

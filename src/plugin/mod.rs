@@ -32,6 +32,8 @@
 //!   `ActiveEvents` requests them.
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
+//! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
+//!   vesicle; `Crowd::from_world` is the inverse.
 //! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
 //!   finds atoms by rays, moving shapes and points.
 //!
@@ -176,6 +178,7 @@ mod asset_labels;
 mod assets;
 mod backend;
 mod brownian_motion;
+mod collect_members;
 mod collision_types;
 mod collisions;
 mod compartment;
@@ -204,6 +207,7 @@ mod rapier_contacts;
 mod rapier_events;
 mod scene_filter;
 mod snapshot;
+mod spawn_crowd;
 mod state_errors;
 mod stick_joint;
 mod substep_loop;
@@ -239,6 +243,7 @@ pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
 pub use scene_filter::molecule_scene_filter;
 pub use snapshot::{PhysicsSnapshot, SnapshotError};
+pub use spawn_crowd::{CrowdEntities, CrowdFromWorldError, SpawnCrowd, SpawnCrowdError};
 pub use state_errors::{MoleculeStateError, StateErrorKind};
 pub use stick_joint::StickJoint;
 pub use substep_loop::MoleculeSubstep;

@@ -5,7 +5,6 @@ use std::ops::Index;
 use std::time::Duration;
 
 use bevy::ecs::lifecycle::Add;
-use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy_rapier3d::parry::query::{DefaultQueryDispatcher, QueryDispatcher};
 use bevy_rapier3d::prelude::{RapierContextColliders, RapierContextSimulation, RapierRigidBodySet};
@@ -15,6 +14,7 @@ use bevy_rapier3d::rapier::geometry::NarrowPhase;
 use super::acceleration_bound::BoundedMolecules;
 use super::backend::ContextBackend;
 use super::brownian_motion::Diffusion;
+use super::collect_members::{MemberState, MissedBodies};
 use super::collisions::MoleculeCollision;
 use super::contact_events::TouchingPairs;
 use super::external_contacts::ExternalContacts;
@@ -51,19 +51,37 @@ pub(super) struct Member {
 pub(super) struct Members {
     #[deref]
     sorted: Vec<Member>,
-    by_body: HashMap<RigidBodyHandle, MemberIndex>,
+    /// The member with each body, by the index of its handle.
+    by_body: Vec<MemberIndex>,
 }
 
 impl Members {
-    /// The members must be sorted by entity.
-    pub fn new(sorted: Vec<Member>) -> Self {
-        Self {
-            by_body: sorted
-                .iter()
-                .map(|member| member.body)
-                .zip((0..).map(MemberIndex))
-                .collect(),
-            sorted,
+    /// Removes and adds members; both lists must be sorted by entity. Added members replace those of
+    /// the same entity.
+    pub fn update(&mut self, removed: &[Entity], added: &[Member]) {
+        let mut sorted = Vec::with_capacity(self.sorted.len() + added.len());
+        let (mut removed, mut added) = (removed.iter().peekable(), added.iter().peekable());
+        for member in &self.sorted {
+            let entity = member.entity;
+            while let Some(new) = added.next_if(|new| new.entity <= entity) {
+                sorted.push(*new);
+            }
+            while removed.next_if(|removed| **removed < entity).is_some() {}
+            let is_replaced = sorted.last().is_some_and(|last| last.entity == entity);
+            if !is_replaced && removed.peek() != Some(&&entity) {
+                sorted.push(*member);
+            }
+        }
+        sorted.extend(added);
+        self.sorted = sorted;
+        self.by_body.clear();
+        for (member, index) in self.sorted.iter().zip(0..) {
+            let (place, _) = member.body.into_raw_parts();
+            let place = place as usize;
+            if self.by_body.len() <= place {
+                self.by_body.resize(place + 1, MemberIndex::default());
+            }
+            self.by_body[place] = MemberIndex(index);
         }
     }
 
@@ -82,7 +100,10 @@ impl Members {
 
     /// Index of the molecule with this body.
     pub fn index_of_body(&self, body: RigidBodyHandle) -> Option<MemberIndex> {
-        self.by_body.get(&body).copied()
+        let (place, _) = body.into_raw_parts();
+        let index = *self.by_body.get(place as usize)?;
+        // The handle of another body may have had the same index.
+        (self.sorted.get(index.index())?.body == body).then_some(index)
     }
 
     /// Indices of the molecules with these bodies, if both are molecules.
@@ -111,9 +132,10 @@ pub struct MoleculeWorld {
     pub(super) contacts: CrowdContacts,
     #[reflect(ignore)]
     pub(super) members: Members,
-    /// Whether `members` is up to date.
     #[reflect(ignore)]
-    pub(super) members_collected: bool,
+    pub(super) member_state: MemberState,
+    #[reflect(ignore)]
+    pub(super) missed_bodies: MissedBodies,
     /// Members with a disabled collider, ascending.
     #[reflect(ignore)]
     pub(super) disabled: Vec<MemberIndex>,
@@ -298,7 +320,7 @@ pub(super) fn apply_contact_model(
             continue;
         }
         world.pair_filter.set_excluded(crowd);
-        world.members_collected = false;
+        world.member_state = MemberState::Outdated;
         if !crowd {
             // A substep of zero length clears the contacts, which would be stale if the
             // model changes back.

@@ -185,6 +185,7 @@ impl Plugin for MoleculePhysicsPlugin {
         app.insert_resource(self.model)
             .insert_resource(MoleculeBackend::new(self.backend))
             .insert_resource(molecule_world::InitialContactConfig(self.contact_config))
+            .init_resource::<collect_members::RemovedMolecules>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<CollisionRule>()
             .add_message::<AssetEvent<Mesh>>()
@@ -195,6 +196,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeBackendFailed>()
             .add_observer(molecule_world::install_dispatcher)
             .add_observer(contact_events::end_contacts)
+            .add_observer(collect_members::record_removed)
             .add_observer(prepared_molecule::remove_body)
             .add_observer(prepared_molecule::fix_static)
             .add_observer(prepared_molecule::free_static)
@@ -281,7 +283,8 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
             (
                 molecule_world::apply_contact_model,
                 collision_types::apply_collision_types,
-                contact_systems::collect_members,
+                collect_members::remove_missed_bodies,
+                collect_members::collect_members,
                 contact_rules::update_contact_rules,
                 backend::choose_device,
                 backend::assign_backends,

@@ -113,9 +113,11 @@ impl Relaxer {
                 let pose = |owner: usize| crowd.members()[order[owner] as usize].pose;
                 let sink = FoundPairsSink {
                     parts,
-                    keep_unmoved,
+                    keep_unmoved: |_: &PartSums| keep_unmoved,
                     with_centers: true,
                     clear: PartSums::clear,
+                    // A sum does not tell what two molecules contributed.
+                    repeat: |_: &mut PartSums, _| false,
                     receive: |part: &mut PartSums, found: &FoundPairs<'_>| {
                         part.add(found, &response);
                     },

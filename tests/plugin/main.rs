@@ -25,6 +25,7 @@ mod gamepad;
 mod gizmos;
 mod ligand;
 mod log;
+mod member_changes;
 mod one_file_examples;
 #[cfg(feature = "picking")]
 mod pointer_events;
@@ -37,6 +38,7 @@ mod render;
 mod scene_files;
 mod schedules;
 mod snapshots;
+mod spawn_crowd;
 mod state_errors;
 mod test_app;
 mod timesteps;

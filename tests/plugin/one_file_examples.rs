@@ -54,6 +54,8 @@ mod meetings;
 mod ray_cast;
 #[path = "../../examples/relax_vesicle.rs"]
 mod relax_vesicle;
+#[path = "../../examples/spawn_crowd.rs"]
+mod spawn_crowd;
 
 /// Files of `examples` that are programs with a command line, tested in `tests/examples`.
 const COMMAND_LINES: [&str; 3] = ["clashes", "docking_path", "proxies"];
@@ -162,8 +164,8 @@ fn add_and_load(app: &mut App, example: fn(&mut App)) {
         app.update();
         let world = app.world_mut();
         let mut molecules = world.query::<&Molecule>();
-        let assets = world.resource::<AssetServer>();
-        if molecules.iter(world).all(|it| assets.is_loaded(&it.0)) {
+        let assets = world.resource::<Assets<MoleculeTemplate>>();
+        if molecules.iter(world).all(|it| assets.contains(&it.0)) {
             break;
         }
         assert!(start.elapsed() < MAX_LOADING_TIME, "files are not loaded");
@@ -412,4 +414,19 @@ fn relax_vesicle_leaves_no_overlaps() {
     let (crowd, report) = relax_vesicle::example(&config).unwrap();
     assert_eq!(crowd.members().len(), 66);
     assert!(report.converged() && report.start.overlaps > 0 && report.end.overlaps == 0);
+}
+
+#[test]
+fn spawn_crowd_spawns_a_vesicle_that_stays_whole() {
+    let mut app = start("spawn_crowd", spawn_crowd::example);
+    let before = positions(&mut app);
+    assert_eq!(before.len(), 66);
+    run_second(&mut app);
+    let after = positions(&mut app);
+    for (before, after) in before.iter().zip(&after) {
+        assert!(before.distance(*after) < 1.0, "{before} {after}");
+    }
+    press(&mut app, KeyCode::Space);
+    app.update();
+    assert_eq!(positions(&mut app).len(), 67);
 }

@@ -59,7 +59,7 @@ use renumbering::{Renumbering, ranges_of};
 pub use rigid_spheres::RigidSpheres;
 use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;
-use task::{Shared, Task};
+use task::{Shared, Task, TaskEvent};
 pub(crate) use time_of_impact::min_closing_time;
 pub use time_of_impact::{
     IMPACT_TOLERANCE_NM, Impact, MovingMolecule, first_impact, visit_impacts,
@@ -149,16 +149,20 @@ pub struct FoundPairs<'a> {
 
 /// Where a [`MoleculeSearch`] writes what it finds: a list of `S`, of which each receives the pairs
 /// of some consecutive molecules.
-pub struct FoundPairsSink<'a, S, C, R> {
+pub struct FoundPairsSink<'a, S, U, C, K, R> {
     /// Resized to as many as needed.
     pub parts: &'a mut Vec<S>,
-    /// Whether a part whose molecules and their neighbors have not moved since the last search may
-    /// stay as it is. The other parts are cleared.
-    pub keep_unmoved: bool,
+    /// Whether a part may stay as it is if its molecules and their neighbors have not moved since
+    /// the last search. The other parts are cleared.
+    pub keep_unmoved: U,
     /// Whether the parts need the centers of the spheres.
     pub with_centers: bool,
     /// Removes what a part has received.
     pub clear: C,
+    /// Adds what a part had received of two molecules before it was cleared, and returns true, or
+    /// returns false if it does not know. Called instead of `receive` for molecules that have not
+    /// moved since the last search.
+    pub repeat: K,
     /// Adds the pairs of two molecules to a part. They come sorted by `a`, then `b`.
     pub receive: R,
 }
@@ -200,9 +204,8 @@ impl MoleculeSearch {
     /// if it stays. What is remembered of those that stay in the same order with the same spheres
     /// is kept, so that the next search compares only new molecules from scratch.
     ///
-    /// The indices of molecules and spheres in the parts of a [`FoundPairsSink`] that keeps unmoved
-    /// parts are previous ones. The caller replaces them before the next search; parts
-    /// with a molecule that is gone are cleared then.
+    /// The indices of molecules and spheres in the parts of a [`FoundPairsSink`] are previous ones.
+    /// If it keeps unmoved parts or repeats pairs, the caller replaces them before the next search.
     ///
     /// # Errors
     /// As [`set_molecules`](Self::set_molecules).
@@ -288,9 +291,10 @@ impl MoleculeSearch {
         let mut lists: Vec<Vec<Pair>> = Vec::new();
         let sink = FoundPairsSink {
             parts: &mut lists,
-            keep_unmoved: false,
+            keep_unmoved: |_: &Vec<Pair>| false,
             with_centers: false,
             clear: Vec::clear,
+            repeat: |_: &mut Vec<Pair>, _| false,
             receive: |list: &mut Vec<Pair>, found: &FoundPairs<'_>| {
                 list.extend_from_slice(found.pairs);
             },
@@ -315,7 +319,9 @@ impl MoleculeSearch {
         sink: FoundPairsSink<
             '_,
             S,
+            impl Fn(&S) -> bool + Sync,
             impl Fn(&mut S) + Sync,
+            impl Fn(&mut S, [u32; 2]) -> bool + Sync,
             impl Fn(&mut S, &FoundPairs<'_>) + Sync,
         >,
     ) -> Result<SearchTimes, SearchError> {
@@ -335,7 +341,9 @@ impl MoleculeSearch {
         sink: FoundPairsSink<
             '_,
             S,
+            impl Fn(&S) -> bool + Sync,
             impl Fn(&mut S) + Sync,
+            impl Fn(&mut S, [u32; 2]) -> bool + Sync,
             impl Fn(&mut S, &FoundPairs<'_>) + Sync,
         >,
         start: Instant,
@@ -345,6 +353,7 @@ impl MoleculeSearch {
             keep_unmoved,
             with_centers,
             clear,
+            repeat,
             receive,
         } = sink;
         let same_margin = self.margin == Some(margin);
@@ -356,7 +365,7 @@ impl MoleculeSearch {
         self.new.clear();
         self.margin = Some(margin);
         let built = Instant::now();
-        let keep = keep_unmoved && same_margin && parts.len() == self.searched_tasks;
+        let keep = same_margin && parts.len() == self.searched_tasks;
         if let Some(origins) = self.origins.take() {
             let mut previous = std::mem::take(parts);
             parts.extend(origins.iter().map(|origin| {
@@ -381,10 +390,16 @@ impl MoleculeSearch {
             .par_iter_mut()
             .zip(parts)
             .for_each(|(task, part)| {
-                if task.begin(&shared) || !keep {
+                if task.begin(&shared) || !keep || !keep_unmoved(part) {
                     clear(part);
                     scratches.with(|scratch| {
-                        task.run(&shared, scratch, |found| receive(part, found));
+                        task.run(&shared, scratch, keep, |event| match event {
+                            TaskEvent::Unmoved(molecules) => repeat(part, molecules),
+                            TaskEvent::Found(found) => {
+                                receive(part, found);
+                                true
+                            }
+                        });
                     });
                 }
             });
@@ -574,9 +589,10 @@ mod tests {
         for _ in 0..2 {
             let sink = FoundPairsSink {
                 parts: &mut parts,
-                keep_unmoved: false,
+                keep_unmoved: |_: &Vec<_>| false,
                 with_centers: true,
                 clear: Vec::clear,
+                repeat: |_: &mut Vec<_>, _| false,
                 receive: |part: &mut Vec<_>, found: &FoundPairs<'_>| {
                     let gaps = found.gaps.iter().zip(found.centers);
                     part.extend(found.pairs.iter().zip(gaps).map(|(pair, (gap, centers))| {

@@ -37,6 +37,16 @@ pub(super) struct Task {
     pub(super) compared: u64,
     /// Whether the neighbors have changed since the last search.
     has_new_neighbors: bool,
+    /// Whether its part has what was found between the pairs.
+    has_result: bool,
+}
+
+/// What a task reports of two molecules.
+pub(super) enum TaskEvent<'a> {
+    /// They have not moved since they were compared. The answer is whether the result is known.
+    Unmoved([u32; 2]),
+    /// What was found. The answer is ignored.
+    Found(&'a FoundPairs<'a>),
 }
 
 /// Two molecules whose boxes overlap.
@@ -181,7 +191,7 @@ impl Task {
 
     /// Copies pairs with their clusters.
     fn copy_pairs(&mut self, pairs: &[NeighborPair], clusters: &[ClusterPair]) {
-        self.has_new_neighbors = true;
+        (self.has_new_neighbors, self.has_result) = (true, false);
         for pair in pairs {
             let first = self.clusters.len() as u32;
             self.clusters.extend_from_slice(&clusters[pair.clusters()]);
@@ -201,19 +211,35 @@ impl Task {
                 .any(|pair| has_moved(pair.a) || has_moved(pair.b))
     }
 
-    /// Finds the pairs of spheres of all neighbors.
+    /// Finds the pairs of spheres of all neighbors. With `keep`, the result of those that have not
+    /// moved may be known.
     pub(super) fn run(
         &mut self,
         shared: &Shared<'_>,
         scratch: &mut Scratch,
-        mut receive: impl FnMut(&FoundPairs<'_>),
+        keep: bool,
+        mut report: impl FnMut(TaskEvent<'_>) -> bool,
     ) {
+        let keep = keep && self.has_result;
+        let has_moved = |molecule: u32| shared.placed[molecule as usize].has_moved;
         scratch.clusters.clear();
         scratch.comparison.compared = 0;
         // Counted by task: an atomic that all threads change is slow.
         let before = shared.compared.load(Ordering::Relaxed);
         for at in 0..self.pairs.len() {
             let mut pair = self.pairs[at];
+            if keep
+                && pair.slack >= 0.0
+                && !(has_moved(pair.a) || has_moved(pair.b))
+                && report(TaskEvent::Unmoved([pair.a, pair.b]))
+            {
+                let first = scratch.clusters.len() as u32;
+                scratch
+                    .clusters
+                    .extend_from_slice(&self.clusters[pair.clusters()]);
+                self.pairs[at].first = first;
+                continue;
+            }
             let compared = self.find_between(&mut pair, shared, scratch);
             self.pairs[at] = pair;
             let Comparison {
@@ -223,13 +249,13 @@ impl Task {
                 ..
             } = &scratch.comparison;
             if compared && !pairs.is_empty() {
-                receive(&FoundPairs {
+                report(TaskEvent::Found(&FoundPairs {
                     a: pair.a,
                     b: pair.b,
                     pairs,
                     gaps,
                     centers,
-                });
+                }));
             }
             if before + scratch.comparison.compared > MAX_COMPARISONS {
                 break;
@@ -238,6 +264,7 @@ impl Task {
         self.clusters.clear();
         self.clusters.extend_from_slice(&scratch.clusters);
         keep_headroom(&mut self.clusters);
+        self.has_result = true;
         self.compared = scratch.comparison.compared;
         shared.compared.fetch_add(self.compared, Ordering::Relaxed);
         scratch.comparison.keep_headroom();

@@ -1,5 +1,6 @@
 //! How far molecules exceed their leeways, in surfaces and in volumes.
 
+use bevy_rapier_molecules::compartment::Confinement;
 use bevy_rapier_molecules::prelude::*;
 use glam::{Quat, Vec3};
 

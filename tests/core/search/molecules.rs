@@ -125,9 +125,10 @@ pub(super) fn find(
 ) -> Result<(), SearchError> {
     let sink = FoundPairsSink {
         parts: found,
-        keep_unmoved: true,
+        keep_unmoved: |_: &Vec<_>| true,
         with_centers: true,
         clear: Vec::clear,
+        repeat: |_: &mut Vec<_>, _| false,
         receive: |part: &mut Vec<_>, found: &FoundPairs<'_>| {
             for ((&pair, &gap), &centers) in found.pairs.iter().zip(found.gaps).zip(found.centers) {
                 part.push((pair, gap, centers));

@@ -1,0 +1,395 @@
+//! A [`Crowd`] as entities, and back.
+
+use std::sync::Arc;
+
+use bevy::platform::collections::HashMap;
+use bevy::prelude::*;
+use thiserror::Error;
+
+use super::compartment::{Compartment, CompartmentRegion, InCompartment, ParryShape};
+use super::components::Molecule;
+use super::prepared_molecule::PreparedMolecule;
+use crate::compartment::{CompartmentError, Confinement, Leaflet, Surface};
+use crate::crowd::{Crowd, CrowdError, CrowdMember, CrowdPlacement};
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+
+/// Why a crowd cannot be spawned.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SpawnCrowdError {
+    /// A compartment is neither a sphere nor a parry shape.
+    #[error("compartment {index} of the crowd is neither a sphere nor a parry shape: {surface}")]
+    UnsupportedSurface {
+        /// Index of the compartment.
+        index: usize,
+        /// Debug format of the surface.
+        surface: String,
+    },
+}
+
+/// Why molecules of a world are not a [`Crowd`].
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum CrowdFromWorldError {
+    /// An entity has no [`Molecule`] or no `Transform`.
+    #[error("entity {0} is not a molecule")]
+    NotAMolecule(Entity),
+    /// The file of a molecule is not loaded.
+    #[error("the file of molecule {0} is not loaded")]
+    NotLoaded(Entity),
+    /// The compartment of a molecule does not exist, or its mesh is not loaded.
+    #[error("molecule {molecule} is in {compartment}, which has no valid Compartment")]
+    NoCompartment {
+        /// The molecule.
+        molecule: Entity,
+        /// What should be its compartment.
+        compartment: Entity,
+    },
+    /// A molecule is confined to one side of its compartment; crowds have leaflets only.
+    #[error("molecule {molecule} is confined to {region:?}, but a crowd has leaflets only")]
+    NoLeaflet {
+        /// The molecule.
+        molecule: Entity,
+        /// Its region.
+        region: CompartmentRegion,
+    },
+    /// A compartment is invalid.
+    #[error("compartment {compartment}: {error}")]
+    BadCompartment {
+        /// The compartment.
+        compartment: Entity,
+        /// The reason.
+        error: CompartmentError,
+    },
+    /// A pose or placement is invalid.
+    #[error("molecule {molecule}: {error}")]
+    BadMember {
+        /// The molecule.
+        molecule: Entity,
+        /// The reason.
+        error: CrowdError,
+    },
+}
+
+/// The entities of a spawned [`Crowd`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Reflect)]
+#[reflect(Clone, Debug, Default, PartialEq)]
+pub struct CrowdEntities {
+    /// One for each member, in their order.
+    pub molecules: Vec<Entity>,
+    /// One for each compartment, in their order.
+    pub compartments: Vec<Entity>,
+}
+
+/// Spawns all molecules and compartments of a [`Crowd`].
+///
+/// Members become [`Molecule`]s at their poses. Templates become assets, unless the app has an
+/// equal one. Compartments become [`Compartment`]s, and members in a leaflet get an
+/// [`InCompartment`] with their placement and the default spring.
+/// [`Crowd::from_world`] is the inverse.
+///
+/// ```
+/// # use std::{ops::ControlFlow, sync::Arc};
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+/// fn spawn_vesicle(mut commands: Commands) -> Result {
+///     let lipid = load("assets/molecules/popc.pdb", &LoadOptions::default())?;
+///     let vesicle = vesicle(Arc::new(lipid), &VesicleConfig::default())?;
+///     let mut relaxer = Relaxer::new(vesicle.crowd, RelaxConfig::default())?;
+///     relaxer.run(|_| ControlFlow::Continue(()))?;
+///     let vesicle = commands.spawn_crowd(relaxer.crowd())?;
+///     // More components for each molecule:
+///     for molecule in vesicle.molecules {
+///         commands.entity(molecule).insert(BrownianMotion::default());
+///     }
+///     Ok(())
+/// }
+/// ```
+pub trait SpawnCrowd {
+    /// Spawns `crowd` and returns its entities.
+    ///
+    /// # Errors
+    /// [`SpawnCrowdError`] if a compartment is a surface of the app's own; nothing is spawned then.
+    fn spawn_crowd(&mut self, crowd: &Crowd) -> Result<CrowdEntities, SpawnCrowdError>;
+}
+
+impl SpawnCrowd for Commands<'_, '_> {
+    fn spawn_crowd(&mut self, crowd: &Crowd) -> Result<CrowdEntities, SpawnCrowdError> {
+        let bundles = CrowdBundles::new(crowd, || self.spawn_empty().id())?;
+        let entities = bundles.entities();
+        self.queue(move |world: &mut World| bundles.insert(world));
+        Ok(entities)
+    }
+}
+
+impl SpawnCrowd for World {
+    fn spawn_crowd(&mut self, crowd: &Crowd) -> Result<CrowdEntities, SpawnCrowdError> {
+        let bundles = CrowdBundles::new(crowd, || self.spawn_empty().id())?;
+        let entities = bundles.entities();
+        bundles.insert(self);
+        Ok(entities)
+    }
+}
+
+/// The components of a crowd.
+struct CrowdBundles {
+    templates: Vec<Arc<MoleculeTemplate>>,
+    compartments: Vec<(Entity, (Compartment, Transform))>,
+    members: Vec<MemberBundle>,
+}
+
+/// The components of a member.
+struct MemberBundle {
+    entity: Entity,
+    template: u32,
+    transform: Transform,
+    compartment: Option<InCompartment>,
+}
+
+impl CrowdBundles {
+    /// The components of `crowd`, for entities that `spawn` returns.
+    fn new(crowd: &Crowd, mut spawn: impl FnMut() -> Entity) -> Result<Self, SpawnCrowdError> {
+        let surfaces = crowd.compartments().iter().enumerate();
+        let surfaces: Vec<_> = surfaces
+            .map(|(index, surface)| {
+                from_surface(&**surface).ok_or_else(|| SpawnCrowdError::UnsupportedSurface {
+                    index,
+                    surface: format!("{surface:?}"),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        let compartments: Vec<_> = surfaces
+            .into_iter()
+            .map(|bundle| (spawn(), bundle))
+            .collect();
+        let in_compartment = |CrowdPlacement {
+                                  compartment,
+                                  placement,
+                              }: &CrowdPlacement| {
+            let (entity, _) = compartments[*compartment as usize];
+            let region = match placement.leaflet {
+                Leaflet::Outer => CompartmentRegion::OuterLeaflet,
+                Leaflet::Inner => CompartmentRegion::InnerLeaflet,
+            };
+            InCompartment {
+                leeway: placement.leeway,
+                tilt_leeway: placement.tilt_leeway,
+                depth: Some(placement.depth),
+                up: Some(placement.up),
+                ..InCompartment::new(entity, region)
+            }
+        };
+        let placements: Vec<_> = crowd.placements().iter().map(in_compartment).collect();
+        let members = crowd.members().iter().map(|member| MemberBundle {
+            entity: spawn(),
+            template: member.template,
+            transform: to_transform(&member.pose),
+            compartment: member.placement.map(|index| placements[index as usize]),
+        });
+        Ok(Self {
+            members: members.collect(),
+            templates: crowd.templates().to_vec(),
+            compartments,
+        })
+    }
+
+    fn entities(&self) -> CrowdEntities {
+        let compartments = self.compartments.iter().map(|(entity, _)| *entity);
+        CrowdEntities {
+            molecules: self.members.iter().map(|member| member.entity).collect(),
+            compartments: compartments.collect(),
+        }
+    }
+
+    /// Inserts the components. Entities that were despawned in the meantime are skipped.
+    fn insert(self, world: &mut World) {
+        let Some(mut assets) = world.get_resource_mut::<Assets<MoleculeTemplate>>() else {
+            error!("a crowd was spawned without molecules: add MoleculePlugins");
+            return;
+        };
+        let handles: Vec<_> = self
+            .templates
+            .iter()
+            .map(|template| template_handle(&mut assets, template))
+            .collect();
+        let mut inserted = world.try_insert_batch(self.compartments);
+        let (confined, free): (Vec<_>, Vec<_>) = self
+            .members
+            .into_iter()
+            .partition(|member| member.compartment.is_some());
+        let bundle = |member: &MemberBundle| {
+            let handle = handles[member.template as usize].clone();
+            (Molecule(handle), member.transform)
+        };
+        inserted = inserted
+            .and(world.try_insert_batch(free.iter().map(|member| (member.entity, bundle(member)))));
+        let confined = confined.iter().filter_map(|member| {
+            let bundle = (bundle(member), member.compartment?);
+            Some((member.entity, bundle))
+        });
+        inserted = inserted.and(world.try_insert_batch(confined));
+        if let Err(error) = inserted {
+            warn!("a part of a crowd was despawned before it was spawned: {error}");
+        }
+    }
+}
+
+/// The handle of a template that is equal to `template`, which is added if there is none.
+fn template_handle(
+    assets: &mut Assets<MoleculeTemplate>,
+    template: &MoleculeTemplate,
+) -> Handle<MoleculeTemplate> {
+    let is_equal = |(id, known): (_, &MoleculeTemplate)| (known == template).then_some(id);
+    let equal = assets.iter().find_map(is_equal);
+    let handle = equal.and_then(|id| assets.get_strong_handle(id));
+    handle.unwrap_or_else(|| assets.add(template.clone()))
+}
+
+/// The compartment with this surface; none if the surface is of another kind.
+fn from_surface(surface: &dyn Surface) -> Option<(Compartment, Transform)> {
+    if let Some((center, radius)) = surface.as_sphere() {
+        let shell = Compartment::SphereShell { radius };
+        return Some((shell, Transform::from_translation(center)));
+    }
+    let (shape, pose) = surface.as_shape()?;
+    let shape = Compartment::Shape(ParryShape(shape.clone()));
+    Some((shape, to_transform(&pose)))
+}
+
+fn to_transform(pose: &Pose) -> Transform {
+    Transform::from_translation(pose.position).with_rotation(pose.rotation)
+}
+
+impl Crowd {
+    /// The crowd of these `molecules`, in their order, at their current poses. Molecules of one
+    /// file share a template. Those with an [`InCompartment`] are placed in its leaflet.
+    ///
+    /// The inverse of [`SpawnCrowd::spawn_crowd`]: poses, templates and compartments of the
+    /// molecules are the same bit for bit until the next step of Rapier, which rounds rotations
+    /// when it writes them back. Entities with a parent have their
+    /// poses since the last propagation of transforms.
+    ///
+    /// ```
+    /// # use bevy::prelude::*;
+    /// # use bevy_rapier_molecules::{plugin::*, prelude::*};
+    /// fn relax_again(world: &mut World) -> Result {
+    ///     let mut molecules = world.query_filtered::<Entity, With<Molecule>>();
+    ///     let molecules: Vec<Entity> = molecules.iter(world).collect();
+    ///     let crowd = Crowd::from_world(world, &molecules)?;
+    ///     let mut relaxer = Relaxer::new(crowd, RelaxConfig::default())?;
+    ///     relaxer.step()?;
+    ///     for (entity, member) in molecules.iter().zip(relaxer.crowd().members()) {
+    ///         let Pose { position, rotation } = member.pose;
+    ///         let transform = Transform::from_translation(position).with_rotation(rotation);
+    ///         world.entity_mut(*entity).insert(transform);
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`CrowdFromWorldError`] names the first entity that is not a loaded molecule, or is not in a
+    /// leaflet of a valid compartment.
+    pub fn from_world(world: &World, molecules: &[Entity]) -> Result<Self, CrowdFromWorldError> {
+        let mut crowd = Self::new();
+        let mut templates = HashMap::new();
+        let mut compartments = HashMap::new();
+        for &molecule in molecules {
+            let (Some(Molecule(handle)), Some(pose)) =
+                (world.get::<Molecule>(molecule), pose_of(world, molecule))
+            else {
+                return Err(CrowdFromWorldError::NotAMolecule(molecule));
+            };
+            let template = match templates.get(&handle.id()) {
+                Some(index) => *index,
+                None => {
+                    let template = template_of(world, molecule, handle);
+                    let template = template.ok_or(CrowdFromWorldError::NotLoaded(molecule))?;
+                    let index = crowd.add_template(template);
+                    templates.insert(handle.id(), index);
+                    index
+                }
+            };
+            let placement = match world.get::<InCompartment>(molecule) {
+                None => None,
+                Some(in_compartment) => {
+                    let entity = in_compartment.compartment;
+                    let compartment = match compartments.get(&entity) {
+                        Some(index) => *index,
+                        None => {
+                            let surface = surface_of(world, molecule, entity)?;
+                            let index = crowd.add_compartment(surface);
+                            compartments.insert(entity, index);
+                            index
+                        }
+                    };
+                    let template = &crowd.templates()[template as usize];
+                    let Confinement::Surface(placement) = in_compartment.confinement(template)
+                    else {
+                        let region = in_compartment.region;
+                        return Err(CrowdFromWorldError::NoLeaflet { molecule, region });
+                    };
+                    let placement = CrowdPlacement {
+                        compartment,
+                        placement,
+                    };
+                    Some(placement)
+                }
+            };
+            let bad_member = |error| CrowdFromWorldError::BadMember { molecule, error };
+            let placement = placement.map(|placement| crowd.find_placement(placement));
+            let member = CrowdMember {
+                template,
+                placement: placement.transpose().map_err(bad_member)?,
+                pose,
+            };
+            crowd.add_exact_member(member).map_err(bad_member)?;
+        }
+        Ok(crowd)
+    }
+}
+
+/// World pose of an entity.
+fn pose_of(world: &World, entity: Entity) -> Option<Pose> {
+    let transform = match world.get::<ChildOf>(entity) {
+        // Without a parent, the transform is exact and up to date.
+        None => *world.get::<Transform>(entity)?,
+        Some(_) => world.get::<GlobalTransform>(entity)?.compute_transform(),
+    };
+    Some(Pose::new(transform.translation, transform.rotation))
+}
+
+/// Template of a molecule, if it is loaded.
+fn template_of(
+    world: &World,
+    molecule: Entity,
+    handle: &Handle<MoleculeTemplate>,
+) -> Option<Arc<MoleculeTemplate>> {
+    if let Some(prepared) = world.get::<PreparedMolecule>(molecule) {
+        return Some(prepared.template().clone());
+    }
+    let assets = world.get_resource::<Assets<MoleculeTemplate>>()?;
+    assets.get(handle).cloned().map(Arc::new)
+}
+
+/// Surface of a compartment in the world frame.
+fn surface_of(
+    world: &World,
+    molecule: Entity,
+    compartment: Entity,
+) -> Result<Arc<dyn Surface>, CrowdFromWorldError> {
+    let missing = CrowdFromWorldError::NoCompartment {
+        molecule,
+        compartment,
+    };
+    let Some(pose) = pose_of(world, compartment) else {
+        return Err(missing);
+    };
+    let local = world.get::<Compartment>(compartment);
+    let Some(local) = local.and_then(|local| local.local_surface(world, compartment)) else {
+        return Err(missing);
+    };
+    let bad = |error| CrowdFromWorldError::BadCompartment { compartment, error };
+    local.with_pose(&pose).map_err(bad)
+}
