@@ -1,6 +1,4 @@
-//! Proteins in a capsule, the shape of a rod-shaped bacterium, that turns.
-//!
-//! Left and right arrow keys turn it faster or slower.
+//! Proteins in a capsule, the shape of many bacteria, that turns.
 
 use std::time::Duration;
 
@@ -79,13 +77,6 @@ fn spawn_scene(
     ));
 }
 
-fn turn(
-    time: Res<Time>,
-    keys: Res<ButtonInput<KeyCode>>,
-    mut speed: Local<f32>,
-    mut compartment: Single<&mut Transform, With<Compartment>>,
-) {
-    let [faster, slower] = [KeyCode::ArrowRight, KeyCode::ArrowLeft].map(|key| keys.pressed(key));
-    *speed += (f32::from(faster) - f32::from(slower)) * time.delta_secs();
-    compartment.rotate_z(-(0.4 + *speed) * time.delta_secs());
+fn turn(time: Res<Time>, mut compartment: Single<&mut Transform, With<Compartment>>) {
+    compartment.rotate_z(-0.4 * time.delta_secs());
 }

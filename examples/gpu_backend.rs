@@ -47,8 +47,7 @@ fn show_backend(
     world: Single<&MoleculeWorld>,
     mut window: Single<&mut Window>,
 ) {
-    let times = world.times();
-    let ms = 1e3 * (times.detect + times.respond).as_secs_f32();
+    let ms = 1e3 * (world.times().detect + world.times().respond).as_secs_f32();
     let name = backend.adapter().unwrap_or("CPU");
     window.title = format!("contacts in {ms:.1} ms on {name}");
 }
@@ -70,10 +69,9 @@ fn spawn_scene(
     for k in 0..27 {
         let [x, y, z] = [k % 3, k / 9, k / 3 % 3].map(|k| 4.0 * k as f32);
         let position = Vec3::new(x - 4.0, y + 3.0, z - 4.0) + 0.4 * (k as f32).sin();
-        commands.spawn((
-            Molecule(protein.clone()),
-            Transform::from_translation(position).with_rotation(Quat::from_rotation_y(k as f32)),
-        ));
+        let transform = Transform::from_translation(position);
+        let transform = transform.with_rotation(Quat::from_rotation_y(k as f32));
+        commands.spawn((Molecule(protein.clone()), transform));
     }
     commands.spawn((
         Collider::cuboid(11.0, 0.5, 11.0),

@@ -35,14 +35,12 @@ pub fn example(app: &mut App) {
 }
 
 fn log_meetings(mut collisions: MessageReader<MoleculeCollision>) {
-    for collision in collisions.read() {
-        let MoleculeCollision {
-            molecule,
-            other,
-            time,
-            outcome,
-        } = collision;
-        info!("{molecule} and {other} meet after {time:.4} s: {outcome:?}");
+    for it in collisions.read() {
+        let (molecule, other, time) = (it.molecule, it.other, it.time);
+        info!(
+            "{molecule} and {other} meet after {time:.4} s: {:?}",
+            it.outcome
+        );
     }
 }
 
