@@ -148,12 +148,10 @@ fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, hidden: Option<Vec3
         .iter()
         .filter(|molecule| hidden.is_none_or(|hidden| molecule.pose.position.dot(hidden) < 0.0));
     let instances = visible.map(|molecule| MoleculeInstance {
-        template: 0,
-        pose: molecule.pose,
         group: molecule.leaflet,
         colliding: molecule.penetration > 0.0,
         penetration: molecule.penetration,
-        ..default()
+        ..MoleculeInstance::new(0, molecule.pose)
     });
     crowd.molecules.clear();
     crowd.molecules.extend(instances);
