@@ -98,17 +98,15 @@ fn a_fast_molecule_with_ccd_does_not_pass_a_thin_one() {
 }
 
 #[test]
-fn without_ccd_a_thin_molecule_passes() {
-    for model in MODELS {
-        let passes = |phase: i32| {
-            let shot = Shot {
-                model,
-                ccd: false,
-                fixed: true,
-                distance: 1.0 + 0.1 * phase as f32,
-            };
-            shot.passed_by(dimer()) > 3.0
+fn without_ccd_a_thin_molecule_passes_in_the_crowd() {
+    let passes = |phase: i32| {
+        let shot = Shot {
+            model: ContactModel::Crowd,
+            ccd: false,
+            fixed: true,
+            distance: 1.0 + 0.1 * phase as f32,
         };
-        assert!((0..8).any(passes), "{model:?}");
-    }
+        shot.passed_by(dimer()) > 3.0
+    };
+    assert!((0..8).any(passes));
 }
