@@ -102,7 +102,8 @@ fn the_readback_is_small() {
 fn a_fast_member_with_ccd_does_not_pass_a_thin_sheet() {
     let Some(device) = device() else { return };
     for (ccd, restitution) in [(true, 0.0), (true, 1.0), (false, 0.0)] {
-        let mut ball = Molecule::new(&ball(), Vec3::X * -1.0).moving(Vec3::X * 50.0);
+        // In its second substep, it jumps from one side of the sheet to the other.
+        let mut ball = Molecule::new(&ball(), Vec3::X * -1.25).moving(Vec3::X * 50.0);
         ball.ccd = ccd;
         let target = Molecule::new(&sheet(5), Vec3::ZERO);
         let material = ContactMaterial {
