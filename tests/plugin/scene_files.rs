@@ -5,11 +5,9 @@ use bevy::ecs::entity::EntityHashMap;
 use bevy::prelude::*;
 use bevy::world_serialization::serde::WorldDeserializer;
 use bevy_rapier_molecules::force::SpringLaw;
-use bevy_rapier_molecules::plugin::{
-    CompartmentRegion, MoleculeEventsEnabled, PreparedMolecule, molecule_scene_filter,
-};
+use bevy_rapier_molecules::plugin::{CompartmentRegion, PreparedMolecule, molecule_scene_filter};
 use bevy_rapier_molecules::prelude::*;
-use bevy_rapier_molecules::render::{MoleculeHighlight, MoleculeTint};
+use bevy_rapier_molecules::render::MoleculeHighlight;
 use bevy_rapier3d::prelude::*;
 use serde::de::DeserializeSeed;
 
