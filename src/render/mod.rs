@@ -118,6 +118,7 @@ impl Plugin for MoleculeRenderPlugin {
             .register_type::<ProxyOverlay>()
             .register_type::<InstancedMolecules>()
             .register_type::<SharedGpuDevice>()
+            .register_type::<MoleculeUploads>()
             .register_type::<MoleculePalette>()
             .register_type::<MoleculeTint>()
             .register_type::<MoleculeHighlight>()

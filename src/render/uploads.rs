@@ -9,7 +9,9 @@ use bevy::prelude::*;
 ///
 /// Only what has changed is sent: nothing while all molecules sleep and all cameras stand still,
 /// and some 32 bytes for a molecule that moves.
-#[derive(Clone, Debug, Default, Resource)]
+#[derive(Clone, Debug, Default, Resource, Reflect)]
+#[reflect(opaque)]
+#[reflect(Clone, Debug, Default)]
 pub struct MoleculeUploads(Arc<Counts>);
 
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use bevy_rapier_molecules::prelude::*;
 use super::test_app::*;
 
 /// Components that scenes save.
-const COMPONENTS: [&str; 14] = [
+const COMPONENTS: [&str; 17] = [
     "AccelerationBound",
     "BrownianMotion",
     "Colliding",
@@ -21,17 +21,21 @@ const COMPONENTS: [&str; 14] = [
     "InstancedMolecules",
     "Molecule",
     "MoleculeDetail",
+    "MoleculeEventsEnabled",
+    "MoleculeHighlight",
     "MoleculeMaterial",
+    "MoleculeTint",
     "NoMoleculeRendering",
     "StaticMolecule",
     "ViewStyle",
 ];
 
 /// Resources that scenes save.
-const RESOURCES: [&str; 4] = [
+const RESOURCES: [&str; 5] = [
     "BrownianMotionConfig",
     "ContactModel",
     "MoleculeBackend",
+    "MoleculePalette",
     "MoleculeStyle",
 ];
 

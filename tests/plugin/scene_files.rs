@@ -7,6 +7,7 @@ use bevy::world_serialization::serde::WorldDeserializer;
 use bevy_rapier_molecules::force::SpringLaw;
 use bevy_rapier_molecules::plugin::{CompartmentRegion, PreparedMolecule, molecule_scene_filter};
 use bevy_rapier_molecules::prelude::*;
+use bevy_rapier_molecules::render::MoleculeHighlight;
 use bevy_rapier3d::prelude::*;
 use serde::de::DeserializeSeed;
 
@@ -43,6 +44,12 @@ fn spawn_scene(app: &mut App, [lipid, protein, chain]: &[Handle<MoleculeTemplate
     let floor = (
         Molecule(chain.clone()),
         StaticMolecule,
+        MoleculeTint {
+            color: Color::srgba(0.9, 0.3, 0.1, 0.7),
+            opacity: 0.6,
+        },
+        MoleculeHighlight::default(),
+        MoleculeEventsEnabled,
         Transform::from_xyz(0.0, -3.0, 0.0),
     );
     let floor = world.spawn(floor).id();
