@@ -171,10 +171,14 @@ fn the_filter_excludes_only_pairs_of_molecules() {
     };
     assert!(hit(&shape).is_none());
     assert!(hit(&ball).is_some());
+    let intersects = |other: &dyn Shape| dispatcher.intersection_test(&pose, &shape, other);
     assert_eq!(
-        dispatcher.intersection_test(&pose, &shape, &shape),
-        Ok(true)
+        [intersects(&shape), intersects(&ball)],
+        [Ok(false), Ok(true)]
     );
+    filter.set_excluded(false);
+    assert_eq!(intersects(&shape), Ok(true));
+    filter.set_excluded(true);
     assert_eq!(dispatcher.distance(&pose, &shape, &shape), Ok(0.0));
 }
 
