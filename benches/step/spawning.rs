@@ -31,6 +31,7 @@ const KINDS: [Kind; 2] = [Kind::Crowd, Kind::CrowdOnly];
 pub fn run(run: &mut Run, options: &Options) -> Done {
     let numbers = run.pick(MOLECULES[0], MOLECULES[1]);
     let frames = run.pick(FRAMES[0], FRAMES[1]);
+    let warm_up = run.pick(WARM_UP[0], WARM_UP[1]);
     let title = format!(
         "{REPLACED} proteins despawned and {REPLACED} spawned in each of {frames} frames, ms per frame of one substep."
     );
@@ -43,7 +44,7 @@ pub fn run(run: &mut Run, options: &Options) -> Done {
             // Without and with changes, in turns.
             let mut apps = [false, true].map(|changes| {
                 let mut app = world_of(&crowd, kind);
-                for _ in 0..run.pick(WARM_UP[0], WARM_UP[1]) {
+                for _ in 0..warm_up {
                     app.update();
                 }
                 if changes {
@@ -70,18 +71,21 @@ pub fn run(run: &mut Run, options: &Options) -> Done {
 /// Despawns some molecules, and spawns as many at their poses.
 fn replace_some(
     mut commands: Commands,
-    molecules: Query<(Entity, &Molecule, &Transform, &Velocity, Has<CrowdOnly>)>,
-    mut random: Local<Option<Pcg64Mcg>>,
+    entities: Query<Entity, With<Molecule>>,
+    molecules: Query<(&Molecule, &Transform, &Velocity, Has<CrowdOnly>)>,
+    mut state: Local<Option<(Pcg64Mcg, Vec<Entity>)>>,
 ) {
-    let random = random.get_or_insert_with(|| Pcg64Mcg::seed_from_u64(2));
-    let mut all: Vec<_> = molecules.iter().collect();
-    all.sort_unstable_by_key(|(entity, ..)| *entity);
+    let start = || (Pcg64Mcg::seed_from_u64(2), entities.iter().collect());
+    let (random, all) = state.get_or_insert_with(start);
     for index in sample(random, all.len(), REPLACED.min(all.len())) {
-        let (entity, molecule, transform, velocity, crowd_only) = all[index];
-        commands.entity(entity).despawn();
+        let Ok((molecule, transform, velocity, crowd_only)) = molecules.get(all[index]) else {
+            continue;
+        };
+        commands.entity(all[index]).despawn();
         let mut new = commands.spawn((molecule.clone(), *transform, *velocity));
         if crowd_only {
             new.insert(CrowdOnly);
         }
+        all[index] = new.id();
     }
 }
