@@ -34,6 +34,8 @@ use crate::common::gpu_device::device;
 
 #[path = "../../examples/brownian_motion.rs"]
 mod brownian_motion;
+#[path = "../../examples/colors.rs"]
+mod colors;
 #[path = "../../examples/compartment.rs"]
 mod compartment;
 #[path = "../../examples/contact_events.rs"]
@@ -50,6 +52,9 @@ mod headless_server;
 mod load_settings;
 #[path = "../../examples/meetings.rs"]
 mod meetings;
+#[cfg(feature = "picking")]
+#[path = "../../examples/picking.rs"]
+mod picking;
 #[path = "../../examples/ray_cast.rs"]
 mod ray_cast;
 #[path = "../../examples/relax_vesicle.rs"]
@@ -388,6 +393,64 @@ fn load_settings_loads_parts_of_files() {
         let line = format!("{name}{label}: {} atoms", template.atom_count());
         assert_eq!(log::count(&["load_settings", &line]), count, "{line}");
     }
+}
+
+#[test]
+fn colors_shows_the_next_mode_when_space_is_pressed() {
+    let mut app = run_example("colors", colors::example);
+    let mode = |app: &App| app.world().resource::<MoleculeStyle>().color;
+    assert_eq!(mode(&app), ColorMode::Chain);
+    press(&mut app, KeyCode::Space);
+    app.update();
+    assert_eq!(mode(&app), ColorMode::Template);
+    assert_eq!(log::count(&["colors", "colors show: Template"]), 1);
+}
+
+#[test]
+#[cfg(feature = "picking")]
+fn picking_selects_the_molecule_that_is_clicked() {
+    use bevy::asset::uuid::Uuid;
+    use bevy::camera::NormalizedRenderTarget;
+    use bevy::picking::pointer::{Location, PointerAction, PointerButton, PointerId, PointerInput};
+    use bevy::window::PrimaryWindow;
+    use bevy_rapier_molecules::render::MoleculeHighlight;
+
+    if device().is_none() {
+        return;
+    }
+    let mut app = run_example("picking", picking::example);
+    set_drawing(&mut app, true);
+    // Bevy compares targets with that of the primary window, even if there is none.
+    app.world_mut().spawn(PrimaryWindow);
+    let pointer = PointerId::Custom(Uuid::from_u128(22));
+    app.world_mut().spawn(pointer);
+    app.update();
+    let target = app.world().resource::<Offscreen>().target.clone();
+    let world = app.world_mut();
+    let mut molecules = world.query_filtered::<(Entity, &Transform), With<Molecule>>();
+    let centers = molecules.iter(world).map(|(it, at)| (it, at.translation));
+    let clicked = centers.max_by(|one, other| one.1.x.total_cmp(&other.1.x));
+    let (clicked, center) = clicked.unwrap();
+    let mut cameras = world.query::<(&Camera, &GlobalTransform)>();
+    let (camera, transform) = cameras.single(world).unwrap();
+    let position = camera.world_to_viewport(transform, center).unwrap();
+    let button = PointerButton::Primary;
+    for action in [
+        PointerAction::Move { delta: Vec2::ONE },
+        PointerAction::Press(button),
+        PointerAction::Release(button),
+    ] {
+        let location = Location {
+            target: NormalizedRenderTarget::Image(target.clone().into()),
+            position,
+        };
+        let input = PointerInput::new(pointer, location, action);
+        app.world_mut().write_message(input);
+        app.update();
+    }
+    let world = app.world_mut();
+    let mut selected = world.query_filtered::<Entity, With<MoleculeHighlight>>();
+    assert_eq!(selected.iter(world).collect::<Vec<_>>(), [clicked]);
 }
 
 #[test]
