@@ -25,8 +25,8 @@ use super::contact_reduction::deepest_of_buckets;
 use super::external_contact::BoundContact;
 use super::members::Members;
 use super::{
-    ContactConstraint, ContactSide, ExternalContact, Impulse, MemberIndex, MovingBody, OwnerIndex,
-    PairResponse,
+    BodyIndex, ContactConstraint, ContactSide, ExternalContact, Impulse, MemberIndex, MovingBody,
+    OwnerIndex, PairResponse,
 };
 use crate::pose::RigidMotion;
 use crate::search::boxes::{BoxGrid, BoxSearch, BoxSet};
@@ -450,7 +450,7 @@ fn stop_approach(
     bodies: &mut [MovingBody],
     impulses: &mut [Impulse],
 ) {
-    let [a, b] = [contact.a, contact.b].map(|body| body.index());
+    let [a, b] = [contact.a, contact.b].map(BodyIndex::index);
     let [normal_a, _, normal_b, _] = contact.mobility;
     if normal_a + normal_b <= 0.0 {
         return;

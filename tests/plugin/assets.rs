@@ -211,8 +211,10 @@ fn a_molecule_is_used_like_a_mesh() {
     assert_eq!(molecule.as_asset_id(), handle.id());
 
     // By `FromTemplate`, as `bsn!` does: `Molecule("assets/molecules/popc.pdb")`.
-    let mut template = <Molecule as FromTemplate>::Template::default();
-    template.0 = "assets/molecules/popc.pdb".into();
+    type Template = <Molecule as FromTemplate>::Template;
+    let mut template = Template::default();
+    let file = &mut template.0;
+    *file = "assets/molecules/popc.pdb".into();
     let (mut entity, mut references) = (app.world_mut().spawn_empty(), default());
     let mut context = TemplateContext::new(&mut entity, &mut references);
     let from_path: Molecule = template.build_template(&mut context).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::reflect::{ReflectComponent, ReflectResource};
 use bevy::prelude::*;
-use bevy::reflect::{TypeRegistration, TypeRegistry};
+use bevy::reflect::{TypePathTable, TypeRegistration, TypeRegistry};
 use bevy_rapier_molecules::prelude::*;
 
 use super::test_app::*;
@@ -66,7 +66,7 @@ fn registered(
     let all = registry.iter().filter(|one| condition(one));
     let paths = all.map(|one| one.type_info().type_path_table());
     let own = paths.filter(|path| path.crate_name() == Some("bevy_rapier_molecules"));
-    own.map(|path| path.short_path()).collect()
+    own.map(TypePathTable::short_path).collect()
 }
 
 #[test]

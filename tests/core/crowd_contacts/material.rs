@@ -1,7 +1,8 @@
 //! Surfaces of molecules: material, collision filters, contact spring.
 
 use bevy_rapier_molecules::dynamics::{
-    CombineRule, ContactMaterial, ContactSurface, InteractionGroups, MemberIndex, Softness,
+    CombineRule, ContactMaterial, ContactSurface, CrowdTouch, InteractionGroups, MemberIndex,
+    Softness,
 };
 use glam::Vec3;
 
@@ -92,7 +93,7 @@ fn run(world: &mut SmallWorld) -> bool {
     let mut touched = false;
     for _ in 0..40 {
         world.step(1.0 / 240.0);
-        touched |= world.contacts.touches().iter().any(|one| one.is_touching());
+        touched |= world.contacts.touches().iter().any(CrowdTouch::is_touching);
     }
     touched
 }
