@@ -1,7 +1,7 @@
 //! Rapier's components on molecules: the same verdict in both contact models, and without a
 //! collider. The table in the docs of the module `plugin` lists these tests.
 
-use bevy::ecs::system::SystemParam;
+use bevy::ecs::system::{SystemParam, SystemParamItem};
 use bevy::prelude::*;
 use bevy_rapier_molecules::plugin::{MoleculeSubstep, MoleculeWorld};
 use bevy_rapier_molecules::prelude::*;
@@ -222,15 +222,19 @@ impl BevyPhysicsHooks for Filters<'_, '_> {
     }
 }
 
-fn app_with_filters(mode: Mode) -> App {
+fn app_with_hooks<Hooks>(mode: Mode) -> App
+where
+    Hooks: 'static + BevyPhysicsHooks,
+    for<'w, 's> SystemParamItem<'w, 's, Hooks>: BevyPhysicsHooks,
+{
     let mut app = App::new();
     app.add_plugins((
         MinimalPlugins,
         TransformPlugin,
         AssetPlugin::default(),
-        RapierPhysicsPlugin::<Filters>::default(),
+        RapierPhysicsPlugin::<Hooks>::default(),
         MoleculePlugins::default()
-            .with_hooks::<Filters>()
+            .with_hooks::<Hooks>()
             .with_contacts(mode.model()),
     ));
     app.insert_resource(TimestepMode::Fixed {
@@ -245,13 +249,12 @@ fn app_with_filters(mode: Mode) -> App {
 fn hooks_filter_pairs_of_molecules() {
     let verdicts = |prepare: fn(EntityWorldMut)| {
         MODES.map(|mode| {
-            let (mut app, pair) = flying_pair(app_with_filters(mode), mode);
+            let (mut app, pair) = flying_pair(app_with_hooks::<Filters>(mode), mode);
             prepare(app.world_mut().entity_mut(pair[1]));
             verdict_of(&mut app, pair)
         })
     };
     use Verdict::{Collide, Pass, Report};
-    let filter = ActiveHooks::FILTER_CONTACT_PAIRS;
     let plain = verdicts(|mut entity| {
         entity.insert(ActiveHooks::FILTER_CONTACT_PAIRS);
     });
@@ -273,7 +276,6 @@ fn hooks_filter_pairs_of_molecules() {
         entity.insert((ActiveHooks::FILTER_INTERSECTION_PAIR, Hidden, Sensor));
     });
     assert_eq!(sensors, [Pass, Pass, Report]);
-    assert!(!filter.is_empty());
 }
 
 #[test]
@@ -830,7 +832,7 @@ fn entity_events_are_triggered_only_for_molecules_that_ask() {
 /// Hooks run on the CPU, whatever backend is requested.
 #[test]
 fn contexts_with_hooks_use_the_cpu() {
-    let (mut app, pair) = flying_pair(app_with_filters(Mode::Crowd), Mode::Crowd);
+    let (mut app, pair) = flying_pair(app_with_hooks::<Filters>(Mode::Crowd), Mode::Crowd);
     app.world_mut()
         .resource_mut::<bevy_rapier_molecules::plugin::MoleculeBackend>()
         .requested = Backend::Gpu;
@@ -887,21 +889,7 @@ impl BevyPhysicsHooks for RemoveContacts<'_, '_> {
 #[test]
 fn contacts_are_modified_by_hooks_only_in_the_solver_model() {
     let verdicts = MODES.map(|mode| {
-        let mut app = App::new();
-        app.add_plugins((
-            MinimalPlugins,
-            TransformPlugin,
-            AssetPlugin::default(),
-            RapierPhysicsPlugin::<RemoveContacts>::default(),
-            MoleculePlugins::default()
-                .with_hooks::<RemoveContacts>()
-                .with_contacts(mode.model()),
-        ));
-        app.insert_resource(TimestepMode::Fixed {
-            dt: FRAME,
-            substeps: 4,
-        });
-        start(&mut app);
+        let app = app_with_hooks::<RemoveContacts>(mode);
         let (mut app, pair) = flying_pair(app, mode);
         app.world_mut()
             .entity_mut(pair[0])
