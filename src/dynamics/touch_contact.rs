@@ -58,8 +58,10 @@ impl CrowdContacts {
         self.contacts_among(pair, |bodies| self.contacts_of(bodies))
     }
 
-    /// As [`solved_between`](Self::solved_between), in the substep before that.
-    pub(crate) fn previously_solved_between(&self, pair: [MemberIndex; 2]) -> Vec<TouchContact> {
+    /// The contacts of two members, `a` < `b`, in the substep before the last one: what is left of
+    /// those that have stopped touching. Empty with a device solver.
+    #[must_use]
+    pub fn previous_contacts_between(&self, pair: [MemberIndex; 2]) -> Vec<TouchContact> {
         self.contacts_among(pair, |bodies| self.previous_contacts_of(bodies))
     }
 

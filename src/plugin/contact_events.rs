@@ -312,7 +312,7 @@ impl CrowdContactSource<'_, '_, '_> {
         let contacts = match (change.started, self.contacts.uses_device()) {
             (true, false) => self.contacts.contacts_between(members[0], members[1]),
             (true, true) => self.contacts.measured_between(members),
-            (false, false) => self.contacts.previously_solved_between(members),
+            (false, false) => self.contacts.previous_contacts_between(members),
             (false, true) => return,
         };
         if let (true, Some(impact)) = (contacts.is_empty(), self.impact(members)) {
