@@ -226,13 +226,6 @@ fn the_collision_filter_matches_the_cpu() {
         }
         both.step();
         both.assert_close(5.0);
-        let touches = |contacts: &CrowdContacts| -> Vec<_> {
-            let touches = contacts.touches().iter();
-            touches
-                .map(|one| (one.a, one.b, one.overlaps, one.pushes))
-                .collect()
-        };
-        assert_eq!(touches(&both.device), touches(&both.world.contacts));
         let reported = both.device.touches().iter();
         assert!(reported.filter(|touch| !touch.pushes).count() > 0);
     }

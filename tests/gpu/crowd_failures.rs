@@ -184,7 +184,7 @@ fn a_device_lost_between_detection_and_response_is_replaced() {
             contacts.respond(SUBSTEP);
         }
         both.assert_equal();
-        assert_eq!(both.device.touches(), both.world.contacts.touches());
+        both.assert_same_touches();
         assert_lost(&mut both.device);
     }
 }
