@@ -1,4 +1,4 @@
-//! `Ccd`: fast molecules do not pass through thin ones, in both contact models.
+//! `Ccd`: fast molecules do not pass through thin ones, in both contact models and without colliders.
 
 use bevy::prelude::*;
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
@@ -27,6 +27,8 @@ fn sheet() -> MoleculeTemplate {
 #[derive(Clone, Copy)]
 struct Shot {
     model: ContactModel,
+    /// Whether the molecules have no collider.
+    crowd_only: bool,
     ccd: bool,
     /// Whether the sheet is fixed.
     fixed: bool,
@@ -53,6 +55,11 @@ impl Shot {
         app.world_mut()
             .entity_mut(molecule)
             .insert((Ccd { enabled: self.ccd }, Velocity::linear(Vec3::X * SPEED)));
+        if self.crowd_only {
+            for molecule in [target, molecule] {
+                app.world_mut().entity_mut(molecule).insert(CrowdOnly);
+            }
+        }
         let mut furthest = f32::NEG_INFINITY;
         for _ in 0..12 {
             run(&mut app, 1);
@@ -70,11 +77,16 @@ fn dimer() -> MoleculeTemplate {
     carbons(&[Vec3::Y * -0.06, Vec3::Y * 0.06])
 }
 
-const MODELS: [ContactModel; 2] = [ContactModel::Crowd, ContactModel::Solver];
+/// Contact models, and whether molecules have no collider.
+const MODELS: [(ContactModel, bool); 3] = [
+    (ContactModel::Crowd, false),
+    (ContactModel::Crowd, true),
+    (ContactModel::Solver, false),
+];
 
 #[test]
 fn a_fast_molecule_with_ccd_does_not_pass_a_thin_one() {
-    for (model, fixed) in MODELS
+    for ((model, crowd_only), fixed) in MODELS
         .into_iter()
         .flat_map(|model| [(model, true), (model, false)])
     {
@@ -82,6 +94,7 @@ fn a_fast_molecule_with_ccd_does_not_pass_a_thin_one() {
             for phase in 0..4 {
                 let shot = Shot {
                     model,
+                    crowd_only,
                     ccd: true,
                     fixed,
                     distance: 1.0 + 0.2 * phase as f32,
@@ -90,7 +103,8 @@ fn a_fast_molecule_with_ccd_does_not_pass_a_thin_one() {
                 let atoms = molecule.atom_count();
                 assert!(
                     passed < -0.15,
-                    "{passed} nm: {model:?}, {atoms} atoms, fixed: {fixed}, phase {phase}"
+                    "{passed} nm: {model:?}, crowd only: {crowd_only}, {atoms} atoms, \
+                     fixed: {fixed}, phase {phase}"
                 );
             }
         }
@@ -102,6 +116,7 @@ fn without_ccd_a_thin_molecule_passes_in_the_crowd() {
     let passes = |phase: i32| {
         let shot = Shot {
             model: ContactModel::Crowd,
+            crowd_only: false,
             ccd: false,
             fixed: true,
             distance: 1.0 + 0.1 * phase as f32,
