@@ -149,7 +149,7 @@ impl Plugin for MoleculeAssetPlugin {
     }
 }
 
-/// Reports the failure of a file for each of its molecules, including those that get its handle
+/// Reports the failure of a file for each of its molecules, including molecules that get its handle
 /// after the failure.
 fn report_failures(
     mut failures: MessageReader<AssetLoadFailedEvent<MoleculeTemplate>>,

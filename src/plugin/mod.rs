@@ -113,7 +113,7 @@
 //! | `RigidBodyDisabled` | yes | yes | yes | `disabled_bodies_neither_move_nor_collide` |
 //! | `ActiveCollisionTypes` | yes | yes | yes | `collision_types_select_pairs_by_their_bodies` |
 //! | `ActiveHooks`: filters | yes, on the CPU | yes | no: hooks get colliders | `hooks_filter_pairs_of_molecules`, `contexts_with_hooks_use_the_cpu` |
-//! | `ActiveHooks`: `MODIFY_SOLVER_CONTACTS` | no: Rapier's solver contacts cannot be made outside of it | yes | no | `contacts_are_modified_by_hooks_only_in_the_solver_model` |
+//! | `ActiveHooks`: `MODIFY_SOLVER_CONTACTS` | no: only Rapier can construct its solver contacts | yes | no | `contacts_are_modified_by_hooks_only_in_the_solver_model` |
 //! | `ActiveEvents`, `CollidingEntities` | yes | yes | yes | `collision_events_and_colliding_entities_work_as_for_colliders`, `sensors_and_removed_molecules_flag_their_collision_events` |
 //! | `ContactForceEventThreshold` | yes | yes | yes | `contact_force_events_respect_their_threshold` |
 //! | `Friction` | yes | yes | yes | `friction_is_combined_by_its_rule` |
@@ -124,12 +124,12 @@
 //! | `GravityScale` | yes | yes | yes | `gravity_scales_apply` |
 //! | `Ccd` | yes | yes | yes | `a_fast_molecule_with_ccd_does_not_pass_a_thin_one` |
 //! | `RigidBody`: kinematic | yes | yes | yes | `kinematic_molecules_push_others` |
-//! | `ImpulseJoint`, `MultibodyJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled` |
+//! | `ImpulseJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled` |
 //! | `ExternalForce`, `ExternalImpulse`, `Damping` | yes | yes | yes | `forces_impulses_and_damping_act_on_molecules` |
-//! | `ContactSkin`, `SoftCcd` | no: contacts are those of the atoms | yes | no | `contact_skins_apply_only_in_the_solver_model` |
+//! | `ContactSkin` | no: contacts are those of the atoms | yes | no | `contact_skins_apply_only_in_the_solver_model` |
 //!
-//! Removing `CollisionGroups`, `SolverGroups` or `ActiveHooks` resets them between molecules in
-//! `Crowd`. Rapier itself ignores the removal: insert the default instead.
+//! Removing `CollisionGroups` or `SolverGroups` resets them between molecules in `Crowd`. Rapier
+//! itself ignores the removal: insert the default instead.
 //!
 //! # Backends
 //!

@@ -59,7 +59,7 @@ struct ContextSnapshot {
     bounded: Option<MoleculeCollisionDetector>,
 }
 
-/// Why a [`PhysicsSnapshot`] cannot be restored. Nothing has changed then.
+/// Why a [`PhysicsSnapshot`] is rejected. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SnapshotError {

@@ -14,7 +14,7 @@ use crate::crowd::{Crowd, CrowdError, CrowdMember, CrowdPlacement};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
-/// Why a crowd cannot be spawned.
+/// Why a crowd is rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SpawnCrowdError {
