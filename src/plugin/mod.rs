@@ -124,7 +124,7 @@
 //! | `GravityScale` | yes | yes | yes | `gravity_scales_apply` |
 //! | `Ccd` | yes | yes | yes | `a_fast_molecule_with_ccd_does_not_pass_a_thin_one` |
 //! | `RigidBody`: kinematic | yes | yes | yes | `kinematic_molecules_push_others` |
-//! | `ImpulseJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled` |
+//! | `ImpulseJoint` | yes | yes | yes | `jointed_molecules_collide_unless_contacts_are_disabled`, `joints_without_contacts_let_molecules_pass` |
 //! | `ExternalForce`, `ExternalImpulse`, `Damping` | yes | yes | yes | `forces_impulses_and_damping_act_on_molecules` |
 //! | `ContactSkin` | no: contacts are those of the atoms | yes | no | `contact_skins_apply_only_in_the_solver_model` |
 //!

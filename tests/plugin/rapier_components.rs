@@ -116,6 +116,40 @@ fn molecules_collide_by_default() {
     assert_eq!(verdicts(()), [Verdict::Collide; 3]);
 }
 
+/// Components that change how molecules move or bounce, but not whether they collide.
+#[test]
+fn molecules_with_other_components_still_collide() {
+    use Verdict::Collide;
+    assert_eq!(verdicts(GravityScale(3.0)), [Collide; 3]);
+    assert_eq!(verdicts(Ccd::enabled()), [Collide; 3]);
+    assert_eq!(verdicts(Dominance::group(2)), [Collide; 3]);
+    assert_eq!(verdicts(LockedAxes::ROTATION_LOCKED), [Collide; 3]);
+    assert_eq!(verdicts(ContactForceEventThreshold(1.0)), [Collide; 3]);
+    let surface = (Friction::coefficient(0.9), Restitution::coefficient(0.5));
+    assert_eq!(verdicts(surface), [Collide; 3]);
+    let mass = AdditionalMassProperties::MassProperties(MassProperties {
+        mass: 5000.0,
+        principal_inertia: Vec3::splat(5000.0),
+        ..default()
+    });
+    assert_eq!(verdicts(mass), [Collide; 3]);
+}
+
+#[test]
+fn joints_without_contacts_let_molecules_pass() {
+    for (contacts_enabled, expected) in [(true, Verdict::Collide), (false, Verdict::Pass)] {
+        let verdicts = MODES.map(|mode| {
+            let (mut app, pair) = flying_pair(app(mode.model()), mode);
+            let mut joint = RopeJointBuilder::new(50.0).build();
+            joint.data.set_contacts_enabled(contacts_enabled);
+            let joint = ImpulseJoint::new(pair[0], joint);
+            app.world_mut().entity_mut(pair[1]).insert(joint);
+            verdict_of(&mut app, pair)
+        });
+        assert_eq!(verdicts, [expected; 3], "{contacts_enabled}");
+    }
+}
+
 #[test]
 fn collision_groups_keep_molecules_apart() {
     let apart = CollisionGroups::new(Group::GROUP_1, Group::GROUP_2);
