@@ -102,6 +102,7 @@
 //! | [`export`] | PDB and mmCIF files of placed molecules |
 //! | [`proxy`] | a few large spheres that enclose the atoms of a molecule |
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
+//! | [`periodic_box`] | boxes that repeat in space |
 //! | [`pose`] | position, rotation and motion |
 //! | [`backend`] | choice of CPU or GPU, device errors, fallback |
 //!
@@ -160,6 +161,7 @@ pub mod gpu;
 mod hybrid36;
 pub mod molecule;
 pub mod motion;
+pub mod periodic_box;
 #[cfg(feature = "plugin")]
 pub mod plugin;
 mod pool;

@@ -1,0 +1,127 @@
+//! [`PeriodicBox`]: a box that repeats in space.
+
+use glam::{DVec3, Vec3};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::pose::Pose;
+
+/// Why a periodic box is invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("the edges of a periodic box must be positive and finite, not {} × {} × {} nm", size.x, size.y, size.z)]
+pub struct PeriodicBoxError {
+    /// The given edges, nm.
+    pub size: Vec3,
+}
+
+/// An orthorhombic box from the origin to `size`, with copies of itself on all sides.
+///
+/// A triclinic box would have three edge vectors; all users ask this type for wrapped positions,
+/// images and shifts, so that only this file has to change.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec3", into = "Vec3")]
+pub struct PeriodicBox {
+    size: Vec3,
+}
+
+impl PeriodicBox {
+    /// A box with these edges, nm.
+    ///
+    /// # Errors
+    /// [`PeriodicBoxError`] if an edge is not positive and finite.
+    pub fn new(size: Vec3) -> Result<Self, PeriodicBoxError> {
+        if size.is_finite() && size.cmpgt(Vec3::ZERO).all() {
+            Ok(Self { size })
+        } else {
+            Err(PeriodicBoxError { size })
+        }
+    }
+
+    /// The edges, nm.
+    #[must_use]
+    pub fn size(&self) -> Vec3 {
+        self.size
+    }
+
+    /// Translation to the image with these numbers, nm.
+    #[must_use]
+    pub fn shift(&self, image: [i32; 3]) -> Vec3 {
+        let [x, y, z] = image.map(|number| number as f32);
+        Vec3::new(x, y, z) * self.size
+    }
+
+    /// The image of `point` inside the box, nm: at least zero, and less than the edge.
+    #[must_use]
+    pub fn wrap(&self, point: Vec3) -> Vec3 {
+        let wrapped = point - (point / self.size).floor() * self.size;
+        // Rounding may leave a point on the far side, or just outside.
+        Vec3::select(
+            wrapped.cmpge(self.size) | wrapped.cmplt(Vec3::ZERO),
+            Vec3::ZERO,
+            wrapped,
+        )
+    }
+
+    /// The pose whose position is inside the box.
+    #[must_use]
+    pub fn wrap_pose(&self, pose: &Pose) -> Pose {
+        Pose::new(self.wrap(pose.position), pose.rotation)
+    }
+
+    /// The shortest of all vectors from an image of one point to the other, given one of them, nm.
+    #[must_use]
+    pub fn shortest(&self, vector: DVec3) -> DVec3 {
+        let size = self.size.as_dvec3();
+        vector - (vector / size).round() * size
+    }
+}
+
+impl TryFrom<Vec3> for PeriodicBox {
+    type Error = PeriodicBoxError;
+
+    fn try_from(size: Vec3) -> Result<Self, PeriodicBoxError> {
+        Self::new(size)
+    }
+}
+
+impl From<PeriodicBox> for Vec3 {
+    fn from(value: PeriodicBox) -> Self {
+        value.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_edges_are_rejected() {
+        for edge in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            let error = PeriodicBox::new(Vec3::new(1.0, edge, 1.0)).unwrap_err();
+            assert!(error.to_string().contains("positive and finite"));
+        }
+    }
+
+    #[test]
+    fn points_are_wrapped_into_the_box_and_differ_by_whole_edges() {
+        let periodic = PeriodicBox::new(Vec3::new(3.0, 4.0, 5.0)).unwrap();
+        for point in [
+            Vec3::ZERO,
+            Vec3::new(3.0, -4.0, 5.0),
+            Vec3::new(-1.0e-9, 7.5, -12.25),
+            Vec3::splat(-1.0e4),
+        ] {
+            let wrapped = periodic.wrap(point);
+            assert!(wrapped.cmpge(Vec3::ZERO).all() && wrapped.cmplt(periodic.size()).all());
+            let edges = (point - wrapped) / periodic.size();
+            assert!((edges - edges.round()).abs().max_element() < 1.0e-3);
+        }
+    }
+
+    #[test]
+    fn the_shortest_vector_is_at_most_half_an_edge() {
+        let periodic = PeriodicBox::new(Vec3::new(3.0, 4.0, 5.0)).unwrap();
+        let short = periodic.shortest(DVec3::new(2.0, -2.5, 11.0));
+        assert!(short.abs_diff_eq(DVec3::new(-1.0, 1.5, 1.0), 1.0e-6));
+    }
+}
