@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::compartment::{Placement, PlacementError, Surface};
+use crate::compartment::{Confinement, PlacementError, Surface};
 use crate::molecule::MoleculeTemplate;
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
 /// Why a part of a crowd is invalid.
@@ -46,8 +47,8 @@ pub enum CrowdError {
     Placement(#[from] PlacementError),
 }
 
-/// One molecule of a crowd.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One molecule of a crowd. Default: free, at the origin, of the first template.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CrowdMember {
     /// Index of its template, from [`Crowd::add_template`].
     pub template: u32,
@@ -55,6 +56,8 @@ pub struct CrowdMember {
     pub placement: Option<u32>,
     /// World pose, nm.
     pub pose: Pose,
+    /// Whether a relaxer never moves it. The others give way, and it counts as in place.
+    pub fixed: bool,
 }
 
 /// A placement in one of the compartments of a crowd.
@@ -62,8 +65,8 @@ pub struct CrowdMember {
 pub struct CrowdPlacement {
     /// Index of the compartment, from [`Crowd::add_compartment`].
     pub compartment: u32,
-    /// Placement in that compartment.
-    pub placement: Placement,
+    /// Where a molecule belongs: in the surface of that compartment, inside or outside.
+    pub confinement: Confinement,
 }
 
 /// Molecules with shared templates, each optionally placed in a compartment.
@@ -78,7 +81,7 @@ pub struct CrowdPlacement {
 /// let template = crowd.add_template(protein);
 /// for k in 0..3 {
 ///     let pose = Pose::from_translation(Vec3::X * k as f32);
-///     crowd.add_member(CrowdMember { template, pose, placement: None })?;
+///     crowd.add_member(CrowdMember { template, pose, ..CrowdMember::default() })?;
 /// }
 /// assert_eq!(crowd.atom_count(), 3 * 602);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,6 +92,8 @@ pub struct Crowd {
     compartments: Vec<Arc<dyn Surface>>,
     placements: Vec<CrowdPlacement>,
     members: Vec<CrowdMember>,
+    conformer_sets: Vec<Vec<(u32, u32)>>,
+    periodic_box: Option<PeriodicBox>,
 }
 
 impl Crowd {
@@ -110,33 +115,57 @@ impl Crowd {
         self.compartments.len() as u32 - 1
     }
 
-    /// Adds a placement in a compartment and returns its index.
+    /// Adds a placement and returns its index: in the surface of a compartment (a
+    /// [`Placement`](crate::compartment::Placement)), inside or outside.
     ///
     /// # Errors
     /// [`CrowdError`] if the compartment does not exist or the placement is invalid.
     pub fn add_placement(
         &mut self,
         compartment: u32,
-        placement: Placement,
+        confinement: impl Into<Confinement>,
     ) -> Result<u32, CrowdError> {
         check_index("compartment", compartment, self.compartments.len())?;
         self.placements.push(CrowdPlacement {
             compartment,
-            placement: placement.checked()?,
+            confinement: confinement.into().checked()?,
         });
         Ok(self.placements.len() as u32 - 1)
+    }
+
+    /// Adds a set of conformers: templates, each with its placement, that may replace each other.
+    ///
+    /// A relaxer may exchange a molecule that has one of these pairs for another one of the set,
+    /// and may turn it about its axis. A set of one pair only allows the turns. A pair belongs to
+    /// one set; pairs that are not in the surface are not exchanged.
+    ///
+    /// # Errors
+    /// [`CrowdError`] if a template or placement does not exist.
+    pub fn add_conformers(&mut self, set: Vec<(u32, u32)>) -> Result<(), CrowdError> {
+        for &(template, placement) in &set {
+            check_index("template", template, self.templates.len())?;
+            check_index("placement", placement, self.placements.len())?;
+        }
+        self.conformer_sets.push(set);
+        Ok(())
+    }
+
+    /// The sets of conformers: templates and placements.
+    #[must_use]
+    pub fn conformer_sets(&self) -> &[Vec<(u32, u32)>] {
+        &self.conformer_sets
     }
 
     /// Changes all placements, or none if one of the new ones is invalid. Returns whether
     /// they differ.
     pub(crate) fn update_placements(
         &mut self,
-        mut update: impl FnMut(&mut Placement),
+        mut update: impl FnMut(&mut Confinement),
     ) -> Result<bool, PlacementError> {
         let mut placements = self.placements.clone();
-        for CrowdPlacement { placement, .. } in &mut placements {
-            update(placement);
-            *placement = placement.checked()?;
+        for CrowdPlacement { confinement, .. } in &mut placements {
+            update(confinement);
+            *confinement = confinement.checked()?;
         }
         let changed = placements != self.placements;
         self.placements = placements;
@@ -181,15 +210,26 @@ impl Crowd {
         if let Some((_, index)) = known.find(|(known, _)| **known == placement) {
             return Ok(index);
         }
-        let index = self.add_placement(placement.compartment, placement.placement)?;
-        let added = &mut self.placements[index as usize].placement;
-        if added
-            .up
-            .abs_diff_eq(placement.placement.up, 4.0 * f32::EPSILON)
+        let index = self.add_placement(placement.compartment, placement.confinement)?;
+        let added = &mut self.placements[index as usize].confinement;
+        if let (Confinement::Surface(added), Confinement::Surface(given)) =
+            (added, placement.confinement)
+            && added.up.abs_diff_eq(given.up, 4.0 * f32::EPSILON)
         {
-            added.up = placement.placement.up;
+            added.up = given.up;
         }
         Ok(index)
+    }
+
+    /// Sets the box that repeats in space; `None` for open space. Poses are not wrapped.
+    pub fn set_periodic_box(&mut self, periodic_box: Option<PeriodicBox>) {
+        self.periodic_box = periodic_box;
+    }
+
+    /// The box that repeats in space.
+    #[must_use]
+    pub fn periodic_box(&self) -> Option<PeriodicBox> {
+        self.periodic_box
     }
 
     /// The templates.
@@ -230,16 +270,16 @@ impl Crowd {
         &self.templates[member.template as usize]
     }
 
-    /// Compartment and placement of one molecule, if it has one.
+    /// Compartment of one molecule and where it belongs there; none if it is free.
     ///
     /// # Panics
     /// If the member belongs to another crowd and its placement index is out of range.
     #[must_use]
-    pub fn placement_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Placement)> {
+    pub fn confinement_of(&self, member: &CrowdMember) -> Option<(&dyn Surface, &Confinement)> {
         let place = &self.placements[member.placement? as usize];
         Some((
             &*self.compartments[place.compartment as usize],
-            &place.placement,
+            &place.confinement,
         ))
     }
 

@@ -88,6 +88,7 @@
 //! | `render` | molecules drawn atom by atom (feature `draw`) |
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
+//! | [`membrane`] | proteins in membranes: orientation, cross-sections |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
 //! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
 //! | [`dynamics`] | contact solver: impulses between moving molecules |
@@ -159,6 +160,7 @@ pub mod force;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod hybrid36;
+pub mod membrane;
 pub mod molecule;
 pub mod motion;
 pub mod periodic_box;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
-use bevy_rapier_molecules::compartment::Placement;
+use bevy_rapier_molecules::compartment::Confinement;
 use bevy_rapier_molecules::crowd::{Crowd, CrowdError, CrowdPlacement};
 use bevy_rapier_molecules::export::{ExportError, ExportOptions, export};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
@@ -203,7 +203,7 @@ impl Simulation {
                 // Fails if the molecules no longer fit.
                 adjusted(self.relaxer.crowd(), &preset)?;
                 self.relaxer
-                    .update_placements(|placement| set_leeways(placement, &preset))?;
+                    .update_placements(|confinement| set_leeways(confinement, &preset))?;
             }
             if !same_config {
                 self.relaxer.set_config(preset.config())?;
@@ -374,11 +374,11 @@ fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
     }
     for &CrowdPlacement {
         compartment,
-        mut placement,
+        mut confinement,
     } in old.placements()
     {
-        set_leeways(&mut placement, preset);
-        crowd.add_placement(compartment, placement)?;
+        set_leeways(&mut confinement, preset);
+        crowd.add_placement(compartment, confinement)?;
     }
     for &member in old.members() {
         crowd.add_member(member)?;
@@ -387,9 +387,11 @@ fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
     Ok(crowd)
 }
 
-fn set_leeways(placement: &mut Placement, preset: &Preset) {
-    placement.leeway = preset.leeway;
-    placement.tilt_leeway = preset.tilt_leeway.to_radians();
+fn set_leeways(confinement: &mut Confinement, preset: &Preset) {
+    if let Some(placement) = confinement.placement_mut() {
+        placement.leeway = preset.leeway;
+        placement.tilt_leeway = preset.tilt_leeway.to_radians();
+    }
 }
 
 /// A relaxer with the backend and the cell width of a preset.

@@ -18,6 +18,12 @@ pub enum CompartmentError {
         /// The given pose.
         pose: Pose,
     },
+    /// The surface can be moved, but not rotated.
+    #[error("a periodic plane cannot be rotated, but its rotation is {}", pose.rotation)]
+    Rotated {
+        /// The given pose.
+        pose: Pose,
+    },
     /// A length of a shape is out of range.
     #[error("the {what} of a compartment must be {allowed}, but is {value} nm")]
     BadExtent {

@@ -1,7 +1,7 @@
-//! Compartments: closed surfaces and volumes that molecules are confined to.
+//! Compartments: surfaces and volumes that molecules are confined to.
 //!
 //! A [`Surface`] answers three queries: the signed distance of a point, the outward normal, and
-//! a uniformly random point. A molecule either sits in the surface ([`Placement`]: leaflet,
+//! a uniformly random point. [`even_points`] spreads points evenly over any of them. A molecule either sits in the surface ([`Placement`]: leaflet,
 //! depth, up) or stays on one side of it. [`Confinement`] is either of the two; [`Excess`] is
 //! how far a molecule violates it. Nothing here moves molecules: the springs of
 //! [`force`](crate::force) do.
@@ -9,6 +9,8 @@
 //! | compartment | shape |
 //! |---|---|
 //! | [`SphereShell`] | the exact and fast sphere of a vesicle |
+//! | [`FlatPatch`] | the plane of a flat bilayer in a periodic box |
+//! | [`Torus`] | an exact ring |
 //! | [`ShapeCompartment`] | box, capsule, closed mesh, or any solid parry shape |
 //!
 //! Everything is in the world frame and nm unless noted. Distances are positive outside and
@@ -35,6 +37,8 @@
 mod closed_mesh;
 mod cuboid;
 mod error;
+mod even_points;
+mod flat_patch;
 mod mesh_validation;
 mod parallel_surface;
 mod placement;
@@ -42,8 +46,11 @@ mod revolved_solid;
 mod segment;
 mod shape_compartment;
 mod sphere_shell;
+mod torus;
 
 pub use error::CompartmentError;
+pub use even_points::even_points;
+pub use flat_patch::FlatPatch;
 pub use placement::{
     Confinement, Deviation, Excess, Leaflet, Placement, PlacementError, bilayer_depth, up_and_head,
 };
@@ -52,6 +59,7 @@ pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
 pub use shape_compartment::ShapeCompartment;
 pub use sphere_shell::SphereShell;
 pub(crate) use sphere_shell::sample_unit_sphere;
+pub use torus::Torus;
 
 use std::sync::Arc;
 
@@ -70,7 +78,8 @@ pub struct DistanceAndNormal {
     pub normal: Vec3,
 }
 
-/// A closed surface in the world that molecules are arranged along. Lengths in nm.
+/// A surface in the world that molecules are arranged along: closed, or a periodic plane. Lengths
+/// in nm.
 pub trait Surface: Send + Sync + std::fmt::Debug {
     /// Signed distance of `point`, and the outward normal at the closest surface point.
     ///
@@ -88,7 +97,7 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
         self.distance_and_normal(point).normal
     }
 
-    /// Center of the enclosed volume.
+    /// Center of the enclosed volume, or of one period of a plane.
     fn center(&self) -> Vec3;
 
     /// Area (nm²) of the surface offset outwards by `offset`; zero if nothing is left of it.
@@ -97,6 +106,19 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     /// A uniformly distributed point of the surface offset outwards by `offset`; some point
     /// inside if nothing is left of it.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
+
+    /// Exactly `count` points that are spread evenly over the surface offset outwards by `offset`,
+    /// in any order, if this surface has a pattern of such points; placed at random as a whole.
+    ///
+    /// [`even_points`] calls this and falls back to relaxed random points.
+    fn even_pattern(
+        &self,
+        _offset: f32,
+        _count: usize,
+        _random: &mut dyn Rng,
+    ) -> Option<Vec<Vec3>> {
+        None
+    }
 
     /// Center and radius (nm) if this is exactly a sphere, the only surface that the GPU
     /// relaxer supports.
@@ -115,7 +137,8 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is not a unit
-    /// quaternion.
+    /// quaternion; [`CompartmentError::Rotated`] if this is a periodic plane and the pose has a
+    /// rotation.
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
 }
 

@@ -157,16 +157,7 @@ impl Placement {
     /// How far a molecule at `pose` exceeds its leeways.
     #[must_use]
     pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
-        self.excess_of(&self.deviation(compartment, pose), compartment, pose)
-    }
-
-    /// How far a molecule with that deviation at `pose` exceeds its leeways.
-    pub(crate) fn excess_of(
-        &self,
-        deviation: &Deviation,
-        compartment: &dyn Surface,
-        pose: &Pose,
-    ) -> Excess {
+        let deviation = self.deviation(compartment, pose);
         let beyond = (deviation.height.abs() - self.leeway).max(0.0);
         Excess {
             normal: deviation.normal,
@@ -262,6 +253,24 @@ impl Confinement {
                 Err(PlacementError::BadDistance { distance })
             }
             Self::Inside { .. } | Self::Outside { .. } => Ok(self),
+        }
+    }
+
+    /// The placement in the surface; none inside and outside.
+    #[must_use]
+    pub fn placement(&self) -> Option<&Placement> {
+        match self {
+            Self::Surface(placement) => Some(placement),
+            Self::Inside { .. } | Self::Outside { .. } => None,
+        }
+    }
+
+    /// As [`placement`](Self::placement), mutable.
+    #[must_use]
+    pub fn placement_mut(&mut self) -> Option<&mut Placement> {
+        match self {
+            Self::Surface(placement) => Some(placement),
+            Self::Inside { .. } | Self::Outside { .. } => None,
         }
     }
 

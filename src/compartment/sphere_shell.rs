@@ -3,10 +3,11 @@
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use rand::{Rng, RngExt};
 
 use super::{CompartmentError, DistanceAndNormal, Surface, checked_pose, direction};
+use crate::fibonacci_sphere::direction_of_many;
 use crate::pose::Pose;
 
 /// A spherical surface, such as the mid-surface between two leaflets.
@@ -63,6 +64,18 @@ impl Surface for SphereShell {
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         let direction = sample_unit_sphere(random.random(), random.random());
         self.center + direction * (self.radius + offset).max(0.0)
+    }
+
+    /// A spiral that is rotated at random.
+    fn even_pattern(&self, offset: f32, count: usize, random: &mut dyn Rng) -> Option<Vec<Vec3>> {
+        let pole = sample_unit_sphere(random.random(), random.random());
+        let around = Quat::from_axis_angle(Vec3::Z, TAU * random.random::<f32>());
+        let rotation = Quat::from_rotation_arc(Vec3::Z, pole) * around;
+        let radius = (self.radius + offset).max(0.0);
+        let count = u32::try_from(count).ok()?;
+        let points =
+            (0..count).map(|k| self.center + rotation * direction_of_many(k, count) * radius);
+        Some(points.collect())
     }
 
     fn as_sphere(&self) -> Option<(Vec3, f32)> {

@@ -45,6 +45,12 @@ impl Body {
             .unwrap_or_else(|| arbitrary_direction(own_index, other_index))
     }
 
+    /// Whether nothing moves it.
+    #[inline]
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.inverse_mass == 0.0
+    }
+
     /// Displacement along `normal` of the point at `lever` (from the center of mass, nm) per
     /// unit push along `normal` there: 1/m + (r × n)ᵀ I⁻¹ (r × n), in 1/Da.
     #[inline]

@@ -126,8 +126,9 @@ pub struct InCompartment {
     pub leeway: f32,
     /// In a leaflet: how far the molecule may tilt before the spring acts, radians. Default: 0.2.
     pub tilt_leeway: f32,
-    /// In a leaflet: distance of the center of mass from the surface, nm.
-    /// Default: such that the tails of two leaflets touch.
+    /// Distance of the center of mass from the surface, nm; inside and outside, the minimum.
+    /// Default: in a leaflet, such that the tails of two leaflets touch; inside and outside, such
+    /// that the gap is at least `leeway` in any orientation.
     pub depth: Option<f32>,
     /// In a leaflet: direction from tail to head in the body frame.
     /// Default: along the longest axis, towards the end with phosphorus or polar atoms.
@@ -159,7 +160,8 @@ impl InCompartment {
 
     /// The confinement of a molecule with this template.
     pub(super) fn confinement(&self, template: &MoleculeTemplate) -> Confinement {
-        let distance = self.leeway + template.bounding_radius();
+        let touching = || self.leeway + template.bounding_radius();
+        let distance = self.depth.unwrap_or_else(touching);
         let leaflet = match self.region {
             CompartmentRegion::Inside => return Confinement::Inside { distance },
             CompartmentRegion::Outside => return Confinement::Outside { distance },

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
+use bevy_rapier3d::prelude::RigidBody;
 use thiserror::Error;
 
 use super::compartment::{Compartment, CompartmentRegion, InCompartment, ParryShape};
@@ -46,14 +47,6 @@ pub enum CrowdFromWorldError {
         /// What should be its compartment.
         compartment: Entity,
     },
-    /// A molecule is confined to one side of its compartment; crowds have leaflets only.
-    #[error("molecule {molecule} is confined to {region:?}, but a crowd has leaflets only")]
-    NoLeaflet {
-        /// The molecule.
-        molecule: Entity,
-        /// Its region.
-        region: CompartmentRegion,
-    },
     /// A compartment is invalid.
     #[error("compartment {compartment}: {error}")]
     BadCompartment {
@@ -85,8 +78,8 @@ pub struct CrowdEntities {
 /// Spawns all molecules and compartments of a [`Crowd`].
 ///
 /// Members become [`Molecule`]s at their poses. Templates become assets, unless the app has an
-/// equal one. Compartments become [`Compartment`]s, and members in a leaflet get an
-/// [`InCompartment`] with their placement and the default spring.
+/// equal one. Compartments become [`Compartment`]s, and members with a placement get an
+/// [`InCompartment`] with it and the default spring. Fixed members are [`RigidBody::Fixed`].
 /// [`Crowd::from_world`] is the inverse.
 ///
 /// ```
@@ -144,6 +137,7 @@ struct MemberBundle {
     entity: Entity,
     template: u32,
     transform: Transform,
+    body: RigidBody,
     compartment: Option<InCompartment>,
 }
 
@@ -165,9 +159,24 @@ impl CrowdBundles {
             .collect();
         let in_compartment = |CrowdPlacement {
                                   compartment,
-                                  placement,
+                                  confinement,
                               }: &CrowdPlacement| {
             let (entity, _) = compartments[*compartment as usize];
+            let placement = match *confinement {
+                Confinement::Surface(placement) => placement,
+                Confinement::Inside { distance } => {
+                    return InCompartment {
+                        depth: Some(distance),
+                        ..InCompartment::new(entity, CompartmentRegion::Inside)
+                    };
+                }
+                Confinement::Outside { distance } => {
+                    return InCompartment {
+                        depth: Some(distance),
+                        ..InCompartment::new(entity, CompartmentRegion::Outside)
+                    };
+                }
+            };
             let region = match placement.leaflet {
                 Leaflet::Outer => CompartmentRegion::OuterLeaflet,
                 Leaflet::Inner => CompartmentRegion::InnerLeaflet,
@@ -185,6 +194,11 @@ impl CrowdBundles {
             entity: spawn(),
             template: member.template,
             transform: to_transform(&member.pose),
+            body: if member.fixed {
+                RigidBody::Fixed
+            } else {
+                RigidBody::Dynamic
+            },
             compartment: member.placement.map(|index| placements[index as usize]),
         });
         Ok(Self {
@@ -220,7 +234,7 @@ impl CrowdBundles {
             .partition(|member| member.compartment.is_some());
         let bundle = |member: &MemberBundle| {
             let handle = handles[member.template as usize].clone();
-            (Molecule(handle), member.transform)
+            (Molecule(handle), member.transform, member.body)
         };
         inserted = inserted
             .and(world.try_insert_batch(free.iter().map(|member| (member.entity, bundle(member)))));
@@ -263,7 +277,8 @@ fn to_transform(pose: &Pose) -> Transform {
 
 impl Crowd {
     /// The crowd of these `molecules`, in their order, at their current poses. Molecules of one
-    /// file share a template. Those with an [`InCompartment`] are placed in its leaflet.
+    /// file share a template. Those with an [`InCompartment`] are placed in its region, and those
+    /// with a [`RigidBody::Fixed`] are fixed.
     ///
     /// The inverse of [`SpawnCrowd::spawn_crowd`]: poses, templates and compartments of the
     /// molecules are the same bit for bit until the next step of Rapier, which rounds rotations
@@ -290,7 +305,7 @@ impl Crowd {
     ///
     /// # Errors
     /// [`CrowdFromWorldError`] names the first entity that is not a loaded molecule, or is not in a
-    /// leaflet of a valid compartment.
+    /// valid compartment.
     pub fn from_world(world: &World, molecules: &[Entity]) -> Result<Self, CrowdFromWorldError> {
         let mut crowd = Self::new();
         let mut templates = HashMap::new();
@@ -325,16 +340,10 @@ impl Crowd {
                         }
                     };
                     let template = &crowd.templates()[template as usize];
-                    let Confinement::Surface(placement) = in_compartment.confinement(template)
-                    else {
-                        let region = in_compartment.region;
-                        return Err(CrowdFromWorldError::NoLeaflet { molecule, region });
-                    };
-                    let placement = CrowdPlacement {
+                    Some(CrowdPlacement {
                         compartment,
-                        placement,
-                    };
-                    Some(placement)
+                        confinement: in_compartment.confinement(template),
+                    })
                 }
             };
             let bad_member = |error| CrowdFromWorldError::BadMember { molecule, error };
@@ -343,6 +352,7 @@ impl Crowd {
                 template,
                 placement: placement.transpose().map_err(bad_member)?,
                 pose,
+                fixed: world.get::<RigidBody>(molecule) == Some(&RigidBody::Fixed),
             };
             crowd.add_exact_member(member).map_err(bad_member)?;
         }

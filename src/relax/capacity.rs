@@ -9,7 +9,7 @@
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-use crate::compartment::{Leaflet, Placement, Surface};
+use crate::compartment::{Confinement, Leaflet, Placement, Surface};
 use crate::crowd::{Crowd, CrowdPlacement};
 use crate::molecule::MoleculeTemplate;
 
@@ -138,7 +138,8 @@ fn reachable_area(
 
 /// Warnings for every leaflet of `crowd` with more molecules than it can hold.
 ///
-/// Molecules of different placements on one side of a compartment share its surface.
+/// Molecules of different placements on one side of a compartment share its surface. Molecules
+/// inside or outside a compartment do not count.
 #[must_use]
 pub fn capacity_warnings(crowd: &Crowd) -> Vec<CapacityWarning> {
     let mut loads: Vec<Load> = Vec::new();
@@ -151,8 +152,11 @@ pub fn capacity_warnings(crowd: &Crowd) -> Vec<CapacityWarning> {
         };
         let CrowdPlacement {
             compartment,
-            placement,
-        } = crowd.placements()[index as usize];
+            confinement: Confinement::Surface(placement),
+        } = crowd.placements()[index as usize]
+        else {
+            continue;
+        };
         let slot = member.template as usize * crowd.placements().len() + index as usize;
         let demand = *demands[slot].get_or_insert_with(|| {
             let template = crowd.template_of(member);
@@ -266,7 +270,7 @@ mod tests {
     /// Warnings for balls of radius 0.5 nm on a sphere of 3 nm.
     fn warnings(
         count: usize,
-        placements: &[Placement],
+        placements: &[impl Into<Confinement> + Copy],
         atoms: &[(Vec3, f32)],
     ) -> Vec<CapacityWarning> {
         let mut crowd = Crowd::new();
@@ -281,6 +285,7 @@ mod tests {
                 template,
                 placement: Some((k % placements.len()) as u32),
                 pose: Pose::from_translation(Vec3::X * 3.0),
+                ..CrowdMember::default()
             };
             crowd.add_member(member).unwrap();
         }
@@ -312,6 +317,18 @@ mod tests {
             assert_eq!(warning.molecules, 200);
             assert!((165..180).contains(&warning.fitting), "{warning}");
         }
+    }
+
+    #[test]
+    fn only_molecules_in_the_surface_need_its_area() {
+        let surface = Confinement::from(PLACEMENT);
+        let inside = Confinement::Inside { distance: 0.0 };
+        let outside = Confinement::Outside { distance: 0.0 };
+        assert!(warnings(10_000, &[inside, outside], &BALL).is_empty());
+        let [warning] = warnings(600, &[surface, inside, outside], &BALL)[..] else {
+            panic!("one warning");
+        };
+        assert_eq!(warning.molecules, 200);
     }
 
     #[test]

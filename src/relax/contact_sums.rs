@@ -81,10 +81,16 @@ impl PartSums {
         let between = bodies[0].direction_from(bodies[1], owners);
         let mut sides = [ProjectionSums::default(); 2];
         let mut penetration = 0.0_f32;
+        let are_fixed = bodies[0].is_fixed() && bodies[1].is_fixed();
+        // Nothing separates two fixed molecules further.
+        let clearance = if are_fixed { 0.0 } else { response.clearance };
         for (&gap, &centers) in found.gaps.iter().zip(found.centers) {
-            self.unresolved += u64::from(gap < response.clearance);
+            self.unresolved += u64::from(gap < clearance);
             self.overlaps += u64::from(gap < 0.0);
             penetration = penetration.max(-gap);
+            if are_fixed {
+                continue;
+            }
             match response.law {
                 ReactionLaw::Projection(_) => {
                     let weight = response.center_weight.max(MIN_CENTER_WEIGHT);

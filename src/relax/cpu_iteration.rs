@@ -163,7 +163,14 @@ impl Relaxer {
             .for_each(|(bodies, order)| {
                 for (body, &member) in bodies.iter_mut().zip(order) {
                     let member = &crowd.members()[member as usize];
-                    *body = Body::new(crowd.template_of(member), &member.pose);
+                    *body = if member.fixed {
+                        Body {
+                            center: member.pose.position,
+                            ..Body::default()
+                        }
+                    } else {
+                        Body::new(crowd.template_of(member), &member.pose)
+                    };
                 }
             });
         self.stages.gather += begin.elapsed();
@@ -179,12 +186,12 @@ impl Relaxer {
                 let mut out_of_place = 0;
                 for (spring, &member) in springs.iter_mut().zip(order) {
                     let member = &crowd.members()[member as usize];
-                    let Some((compartment, placement)) = crowd.placement_of(member) else {
+                    let place = crowd.confinement_of(member).filter(|_| !member.fixed);
+                    let Some((compartment, confinement)) = place else {
                         continue;
                     };
-                    let deviation = placement.deviation(compartment, &member.pose);
-                    out_of_place += u64::from(!deviation.is_in_place(placement));
-                    let excess = placement.excess_of(&deviation, compartment, &member.pose);
+                    let excess = confinement.excess(compartment, &member.pose);
+                    out_of_place += u64::from(!excess.is_in_place());
                     *spring = match law {
                         ReactionLaw::Thesis(steps) => thesis_spring(&excess, steps),
                         ReactionLaw::Projection(parameters) => parameters.spring(&excess),
@@ -212,12 +219,18 @@ impl Relaxer {
             springs: &self.springs,
             law: &self.config.law,
         };
+        let bodies = &self.bodies;
         self.pushes
             .par_chunks_mut(MOLECULES_PER_TASK)
             .enumerate()
             .for_each(|(task, pushes)| {
                 for (k, push) in pushes.iter_mut().enumerate() {
-                    *push = response.push(task * MOLECULES_PER_TASK + k, push);
+                    let owner = task * MOLECULES_PER_TASK + k;
+                    *push = if bodies[owner].is_fixed() {
+                        Push::default()
+                    } else {
+                        response.push(owner, push)
+                    };
                 }
             });
         self.stages.respond += begin.elapsed();
@@ -305,7 +318,7 @@ mod tests {
             let member = CrowdMember {
                 template,
                 pose,
-                placement: None,
+                ..CrowdMember::default()
             };
             crowd.add_member(member).unwrap();
         }

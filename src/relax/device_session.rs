@@ -54,7 +54,14 @@ impl Relaxer {
             gap: self.gap(),
         };
         let weight = self.center_weight(0);
-        let started = create(&scene).and_then(|mut device| {
+        let created = if self.crowd.members().iter().any(|member| member.fixed) {
+            Err(DeviceError::Unsupported {
+                feature: "a fixed molecule",
+            })
+        } else {
+            create(&scene)
+        };
+        let started = created.and_then(|mut device| {
             let status = device.status(weight)?;
             Ok((device, status))
         });

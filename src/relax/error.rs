@@ -32,6 +32,17 @@ pub enum RelaxError {
         /// The invalid clearance, nm.
         clearance: f32,
     },
+    /// Two fixed molecules overlap, so that the crowd never comes to rest.
+    #[error(
+        "molecules {} and {} are fixed but overlap by {depth} nm: move or free one of them",
+        molecules[0], molecules[1]
+    )]
+    FixedOverlap {
+        /// Indices of the two molecules that overlap most.
+        molecules: [usize; 2],
+        /// Their penetration, nm.
+        depth: f32,
+    },
     /// A step moved a molecule out of range: the step sizes are too large.
     #[error(
         "molecule {molecule} moved out of range in iteration {iteration}: use smaller step sizes"

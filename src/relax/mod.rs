@@ -36,6 +36,7 @@ mod cpu_iteration;
 mod device_relaxer;
 mod device_session;
 mod error;
+mod exchange;
 #[cfg(feature = "gpu")]
 mod gpu_relaxer;
 mod morton_order;

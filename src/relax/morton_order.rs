@@ -50,9 +50,8 @@ mod tests {
         positions
             .iter()
             .map(|&position| CrowdMember {
-                template: 0,
-                placement: None,
                 pose: Pose::from_translation(position),
+                ..CrowdMember::default()
             })
             .collect()
     }

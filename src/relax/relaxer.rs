@@ -10,6 +10,7 @@ use super::capacity::{CapacityWarning, capacity_warnings};
 use super::coarse_start::CoarsePhase;
 use super::contact_sums::{ContactSums, SumsConfig};
 use super::device_session::{CreateDevice, DeviceSession};
+use super::exchange::{Exchange, ExchangeMode};
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
 use super::{
@@ -17,12 +18,13 @@ use super::{
     StopReason,
 };
 use crate::backend::{Backend, DeviceError, Offload};
-use crate::compartment::Placement;
+use crate::compartment::Confinement;
 use crate::crowd::Crowd;
 use crate::force::{Body, Push};
 #[cfg(feature = "gpu")]
 use crate::gpu::{GpuDevice, GpuOptions};
 use crate::molecule::MoleculeTemplate;
+use crate::pool::in_pool;
 use crate::pose::Pose;
 use crate::search::{MoleculeSearch, PairBuffer, PairSearch, PairsByMolecules, RigidSpheres};
 use crate::spheres::SphereSet;
@@ -41,7 +43,7 @@ use crate::spheres::SphereSet;
 /// let template = crowd.add_template(protein);
 /// for position in [Vec3::ZERO, Vec3::X] {
 ///     let pose = Pose::from_translation(position);
-///     crowd.add_member(CrowdMember { template, pose, placement: None })?;
+///     crowd.add_member(CrowdMember { template, pose, ..CrowdMember::default() })?;
 /// }
 /// let mut relaxer = Relaxer::new(crowd, RelaxConfig::default())?;
 /// let report = relaxer.run(|_| ControlFlow::Continue(()))?;
@@ -85,6 +87,8 @@ pub struct Relaxer {
     warnings: Vec<CapacityWarning>,
     /// The coarse start, while it lasts.
     pub(super) coarse: Option<CoarsePhase>,
+    /// The conformer sets of the crowd, if any.
+    exchange: Option<Exchange>,
     pub(super) offload: Offload<DeviceSession>,
 }
 
@@ -92,7 +96,8 @@ impl Relaxer {
     /// Takes a crowd and detects its overlaps with a [`MoleculeSearch`] on the CPU.
     ///
     /// # Errors
-    /// [`RelaxError`] if there are too many atoms or a parameter is invalid.
+    /// [`RelaxError`] if there are too many atoms, a parameter is invalid, or two fixed molecules
+    /// overlap.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.detect()?;
@@ -199,19 +204,40 @@ impl Relaxer {
             last_kick: 0,
             stages: StageTimes::default(),
             coarse: None,
+            exchange: None,
             offload: Offload::none(),
         };
+        relaxer.exchange = Exchange::new(&relaxer.crowd);
         relaxer.set_molecules()?;
         Ok(relaxer)
     }
 
     /// Records the status at the start, and begins the coarse start on the CPU.
     fn started(mut self) -> Result<Self, RelaxError> {
+        self.check_fixed()?;
         self.start = self.status;
         if self.backend() == Backend::Cpu && !self.start.is_at_rest() {
             self.begin_coarse()?;
         }
         Ok(self)
+    }
+
+    /// Checks that no two fixed molecules overlap.
+    fn check_fixed(&self) -> Result<(), RelaxError> {
+        let (mut molecules, mut deepest) = ([0; 2], 0.0);
+        self.contacts.for_each_pair(|owners, depth| {
+            let pair = owners.map(|owner| self.order[owner as usize] as usize);
+            let are_fixed = pair.iter().all(|&one| self.crowd.members()[one].fixed);
+            if are_fixed && depth > deepest {
+                (molecules, deepest) = (pair, depth);
+            }
+        });
+        if deepest > 0.0 {
+            molecules.sort_unstable();
+            let depth = deepest;
+            return Err(RelaxError::FixedOverlap { molecules, depth });
+        }
+        Ok(())
     }
 
     /// The molecules at their current poses. On a GPU, poses are read back once per
@@ -297,7 +323,7 @@ impl Relaxer {
     /// [`RelaxError::Placement`] if a placement is invalid; nothing has changed then.
     pub fn update_placements(
         &mut self,
-        update: impl FnMut(&mut Placement),
+        update: impl FnMut(&mut Confinement),
     ) -> Result<(), RelaxError> {
         self.read_back()?;
         if self.crowd.update_placements(update)? {
@@ -377,10 +403,71 @@ impl Relaxer {
     /// [`RelaxError::Diverged`] if a molecule would move out of range; no molecule has moved
     /// then.
     pub fn step(&mut self) -> Result<RelaxStatus, RelaxError> {
-        match self.step_on_device() {
+        if self.exchange.is_some() && self.iterations < self.config.exchanges {
+            self.iterations += 1;
+            return self.exchange(ExchangeMode::Improve, |_| true);
+        }
+        let outcome = match self.step_on_device() {
             Some(outcome) => outcome,
             None => self.step_on_cpu(),
+        };
+        let is_kicked = self.last_kick == self.iterations && self.backend() == Backend::Cpu;
+        if outcome.is_ok() && is_kicked && self.config.exchanges > 0 && self.exchange.is_some() {
+            return self.exchange_stuck();
         }
+        outcome
+    }
+
+    /// Exchanges the molecules that overlap others.
+    fn exchange_stuck(&mut self) -> Result<RelaxStatus, RelaxError> {
+        let mut is_stuck = vec![false; self.order.len()];
+        let mut count = 0;
+        self.contacts.for_each_pair(|owners, depth| {
+            if depth > 0.0 {
+                for owner in owners {
+                    is_stuck[self.order[owner as usize] as usize] = true;
+                }
+                count += 1;
+            }
+        });
+        let mode = if count <= self.order.len() / 50 {
+            ExchangeMode::Force
+        } else {
+            ExchangeMode::Improve
+        };
+        self.exchange(mode, |member| is_stuck[member])
+    }
+
+    /// Exchanges conformers and spins, and detects contacts again.
+    fn exchange(
+        &mut self,
+        mode: ExchangeMode,
+        is_included: impl Fn(usize) -> bool + Sync,
+    ) -> Result<RelaxStatus, RelaxError> {
+        self.read_back()?;
+        let Some(exchange) = &self.exchange else {
+            return Ok(self.status);
+        };
+        let begin = Instant::now();
+        let (crowd, clearance) = (&mut self.crowd, self.config.clearance);
+        let seed = u64::from(self.iterations);
+        let changed = in_pool(|| exchange.sweep(crowd, clearance, seed, mode, &is_included));
+        self.stages.apply += begin.elapsed();
+        if !changed.is_empty() {
+            let mut is_changed = vec![false; self.order.len()];
+            for member in changed {
+                is_changed[member as usize] = true;
+            }
+            for (&member, push) in self.order.iter().zip(&mut self.pushes) {
+                if is_changed[member as usize] {
+                    *push = Push::default();
+                }
+            }
+            self.set_molecules()?;
+            self.sums_config = None;
+            self.restart()?;
+        }
+        Ok(self.status)
     }
 
     /// Whether the last [`stall_window`](RelaxConfig::stall_window) iterations brought no

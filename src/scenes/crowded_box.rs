@@ -64,11 +64,11 @@ pub fn crowded_box(
         let middle = Vec3::splat((side - 1) as f32 / 2.0);
         crowd.add_member(CrowdMember {
             template: k % templates.len().max(1) as u32,
-            placement: None,
             pose: Pose::new(
                 (point - middle + Vec3::from_array(shift)) * step,
                 random_rotation(&mut random),
             ),
+            ..CrowdMember::default()
         })?;
     }
     Ok(crowd)

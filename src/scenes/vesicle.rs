@@ -3,19 +3,17 @@
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
-use glam::{Quat, Vec3};
-use rand::seq::SliceRandom;
+use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::compartment::{
-    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, sample_unit_sphere,
+    CompartmentError, Leaflet, Placement, SphereShell, Surface, bilayer_depth, even_points,
     up_and_head,
 };
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
-use crate::fibonacci_sphere::direction_of_many;
 use crate::molecule::MoleculeTemplate;
 
 /// Why a vesicle is invalid.
@@ -190,7 +188,7 @@ pub fn vesicle(
         let index = crowd.add_placement(compartment, placement)?;
         let offset = placement.offset();
         let even = (config.start == VesicleStart::Even)
-            .then(|| even_positions(count, radius + offset, &mut random));
+            .then(|| even_points(&shell, offset, count as usize, &mut random));
         for k in 0..count as usize {
             let position = match &even {
                 Some(positions) => positions[k],
@@ -201,6 +199,7 @@ pub fn vesicle(
                 template,
                 placement: Some(index),
                 pose: placement.upright_pose(&shell, position, spin),
+                ..CrowdMember::default()
             })?;
         }
     }
@@ -211,18 +210,6 @@ pub fn vesicle(
         radius,
         head_distance,
     })
-}
-
-/// Evenly spread positions on a sphere around the origin, nm, in random order and orientation.
-fn even_positions(count: u32, radius: f32, random: &mut Pcg64Mcg) -> Vec<Vec3> {
-    let pole = sample_unit_sphere(random.random(), random.random());
-    let around = Quat::from_axis_angle(Vec3::Z, TAU * random.random::<f32>());
-    let rotation = Quat::from_rotation_arc(Vec3::Z, pole) * around;
-    let mut positions: Vec<Vec3> = (0..count)
-        .map(|k| rotation * direction_of_many(k, count) * radius.max(0.0))
-        .collect();
-    positions.shuffle(random);
-    positions
 }
 
 /// Lipids of the two leaflets and radius of the mid-surface.

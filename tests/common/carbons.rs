@@ -36,8 +36,8 @@ pub fn free_crowd(template: Arc<MoleculeTemplate>, positions: &[Vec3]) -> Crowd 
     for &position in positions {
         let member = CrowdMember {
             template,
-            placement: None,
             pose: Pose::from_translation(position),
+            ..CrowdMember::default()
         };
         crowd.add_member(member).unwrap();
     }

@@ -15,6 +15,7 @@ mod force_laws;
 mod hashed_grid;
 mod hashed_grid_queries;
 mod local_grid;
+mod membrane_proteins;
 mod molecule_shape;
 mod motion;
 mod proxy;

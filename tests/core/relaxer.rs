@@ -185,9 +185,8 @@ fn invalid_placements_and_members_are_errors() {
     assert!(crowd.add_placement(compartment + 1, good).is_err());
 
     let member = CrowdMember {
-        template: 0,
-        placement: None,
         pose: Pose::IDENTITY,
+        ..CrowdMember::default()
     };
     assert!(matches!(
         crowd.add_member(member),
@@ -227,6 +226,7 @@ fn a_stall_is_detected_across_interrupted_runs_and_single_steps() {
             template,
             placement: Some(placement),
             pose: Pose::from_translation(position),
+            ..CrowdMember::default()
         };
         crowd.add_member(member).unwrap();
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::common::thread_pool::with_threads;
 use bevy_rapier_molecules::compartment::{
-    Leaflet, Placement, SphereShell, bilayer_depth, up_and_head,
+    Confinement, Leaflet, Placement, SphereShell, Surface, bilayer_depth, up_and_head,
 };
 use bevy_rapier_molecules::crowd::{Crowd, CrowdMember};
 use bevy_rapier_molecules::force::ThesisSteps;
@@ -66,6 +66,15 @@ fn relax(seed: u64, config: RelaxConfig) -> (RelaxReport, Crowd) {
     (report, relaxer.into_crowd())
 }
 
+fn placement_of<'a>(crowd: &'a Crowd, member: &CrowdMember) -> (&'a dyn Surface, &'a Placement) {
+    let (surface, confinement) = crowd.confinement_of(member).unwrap();
+    (surface, confinement.placement().unwrap())
+}
+
+fn set_leeway(leeway: f32) -> impl Fn(&mut Confinement) {
+    move |confinement| confinement.placement_mut().unwrap().leeway = leeway
+}
+
 /// The atoms of a crowd.
 fn spheres_of(crowd: &Crowd) -> SphereSet {
     SphereSet::from_molecules(crowd.instances()).unwrap()
@@ -90,7 +99,7 @@ fn overlaps_by_brute_force(crowd: &Crowd) -> (u64, f32) {
 /// Number of lipids beyond their leeways, computed in 64 bits.
 fn out_of_place_by_hand(crowd: &Crowd, radius: f32) -> u64 {
     let outside = crowd.members().iter().filter(|member| {
-        let (_, placement) = crowd.placement_of(member).unwrap();
+        let (_, placement) = placement_of(crowd, member);
         let side = f64::from(placement.leaflet.sign());
         let position = member.pose.position.as_dvec3();
         let height = position.length() - f64::from(radius) - side * f64::from(placement.depth);
@@ -165,6 +174,7 @@ fn patch_of_a_huge_vesicle(lipids: u32, toward: Vec3) -> Crowd {
                 template,
                 placement: Some(index),
                 pose: placement.upright_pose(&shell, position, 7.0 * k as f32),
+                ..CrowdMember::default()
             };
             crowd.add_member(member).unwrap();
         }
@@ -205,7 +215,7 @@ fn overlaps_are_counted_right_in_every_iteration() {
 fn lipids_stay_in_their_leaflets() {
     let (_, crowd) = relax(1, RelaxConfig::default());
     for member in crowd.members() {
-        let (shell, placement) = crowd.placement_of(member).unwrap();
+        let (shell, placement) = placement_of(&crowd, member);
         let height = shell.signed_distance(member.pose.position);
         assert_eq!(height > 0.0, placement.leaflet == Leaflet::Outer);
     }
@@ -311,9 +321,7 @@ fn leeways_change_without_restarting_the_coarse_start() {
     let mut relaxer = Relaxer::new(small_vesicle(1).crowd, config).unwrap();
     assert_eq!(relaxer.status().spheres, CountedSpheres::Proxies);
     relaxer.step().unwrap();
-    relaxer
-        .update_placements(|placement| placement.leeway = 0.1)
-        .unwrap();
+    relaxer.update_placements(set_leeway(0.1)).unwrap();
     assert!(relaxer.is_coarse() && relaxer.iterations() == 1);
     while relaxer.is_coarse() {
         relaxer.step().unwrap();
@@ -321,17 +329,22 @@ fn leeways_change_without_restarting_the_coarse_start() {
     let iterations = relaxer.iterations();
     assert!(iterations <= CoarseStart::PLACED.iterations);
     let poses = relaxer.crowd().members().to_vec();
-    relaxer
-        .update_placements(|placement| placement.leeway = 0.01)
-        .unwrap();
+    relaxer.update_placements(set_leeway(0.01)).unwrap();
     assert!(!relaxer.is_coarse());
     assert_eq!(relaxer.iterations(), iterations);
     assert_eq!(relaxer.crowd().members(), poses);
     assert_eq!(relaxer.status().spheres, CountedSpheres::Atoms);
     assert_status_matches(relaxer.crowd(), &relaxer.status());
-    let error = relaxer.update_placements(|placement| placement.leeway = -1.0);
+    let error = relaxer.update_placements(set_leeway(-1.0));
     assert!(matches!(error, Err(RelaxError::Placement(_))), "{error:?}");
-    assert_eq!(relaxer.crowd().placements()[0].placement.leeway, 0.01);
+    assert_eq!(
+        relaxer.crowd().placements()[0]
+            .confinement
+            .placement()
+            .unwrap()
+            .leeway,
+        0.01
+    );
     relaxer.step().unwrap();
     assert_eq!(relaxer.iterations(), iterations + 1);
 }
@@ -382,7 +395,7 @@ fn lipids_start_upright_at_the_depth_of_their_leaflet() {
     for vesicle in [small_vesicle(1), uniform_vesicle(1)] {
         let Vesicle { crowd, radius, .. } = vesicle;
         for member in crowd.members() {
-            let (shell, placement) = crowd.placement_of(member).unwrap();
+            let (shell, placement) = placement_of(&crowd, member);
             let height = member.pose.position.length() - radius;
             let expected = placement.leaflet.sign() * placement.depth;
             assert!((height - expected).abs() < 1.0e-3, "{height} {expected}");

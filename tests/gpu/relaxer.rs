@@ -88,6 +88,7 @@ pub fn mixed_crowd(members: usize) -> Crowd {
             template: k as u32 % 5,
             placement: [None, Some(0), Some(1)][k % 3],
             pose: Pose::new(Vec3::from_array(at), rotation),
+            ..CrowdMember::default()
         };
         crowd.add_member(member).unwrap();
     }
@@ -196,6 +197,7 @@ fn springs_equal_those_of_the_cpu() {
             template: kind,
             placement: Some(k % 2),
             pose: Pose::new(Vec3::from_array(at), rotation),
+            ..CrowdMember::default()
         };
         crowd.add_member(member).unwrap();
     }
@@ -278,9 +280,9 @@ fn a_single_molecule_springs_back_to_its_placement() {
         .add_placement(compartment, shell(Leaflet::Outer, 0.0))
         .unwrap();
     let member = CrowdMember {
-        template: 0,
         placement: Some(0),
         pose: Pose::from_translation(Vec3::X * 1.5),
+        ..CrowdMember::default()
     };
     crowd.add_member(member).unwrap();
     let mut relaxer = Relaxer::on_device(crowd, RelaxConfig::default(), &device).unwrap();

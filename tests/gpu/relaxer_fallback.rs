@@ -151,7 +151,7 @@ fn changes_of_config_and_placements_stay_on_the_device() {
         relaxer.set_config(clearance).unwrap();
         relaxer.step().unwrap();
         relaxer
-            .update_placements(|placement| placement.leeway = 0.05)
+            .update_placements(|place| place.placement_mut().unwrap().leeway = 0.05)
             .unwrap();
         relaxer.step().unwrap();
         assert_eq!(relaxer.iterations(), 5);

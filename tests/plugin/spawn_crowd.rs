@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bevy::ecs::system::RunSystemOnce;
 use bevy::prelude::*;
-use bevy_rapier_molecules::compartment::{CompartmentError, DistanceAndNormal, Surface};
+use bevy_rapier_molecules::compartment::{
+    CompartmentError, Confinement, DistanceAndNormal, Surface,
+};
 use bevy_rapier_molecules::plugin::{
     CompartmentRegion, CompartmentSurface, CrowdFromWorldError, SpawnCrowdError,
 };
@@ -32,7 +34,8 @@ fn relaxed_vesicle() -> Crowd {
     relaxer.crowd().clone()
 }
 
-/// Two kinds of molecules in leaflets of a capsule, and one that is free.
+/// Two kinds of molecules in a leaflet of a capsule, inside and outside, a free one and a fixed
+/// one.
 fn capsule_crowd() -> Crowd {
     let mut crowd = Crowd::new();
     let templates =
@@ -49,12 +52,18 @@ fn capsule_crowd() -> Crowd {
         tilt_leeway: 0.7,
     };
     let inner = crowd.add_placement(compartment, placement).unwrap();
-    for (k, placement) in [(0, Some(inner)), (1, None), (2, Some(inner))] {
+    let outside = Confinement::Outside { distance: -1.7 };
+    let outside = crowd.add_placement(compartment, outside).unwrap();
+    let inside = Confinement::Inside { distance: 0.3 };
+    let inside = crowd.add_placement(compartment, inside).unwrap();
+    let placements = [Some(inner), None, Some(inner), Some(outside), Some(inside)];
+    for (k, placement) in placements.into_iter().enumerate() {
         let rotation = Quat::from_euler(EulerRot::XYZ, k as f32, 0.7, 2.0 * k as f32);
         let member = CrowdMember {
             template: templates[k % 2],
             placement,
             pose: Pose::new(Vec3::new(3.0 * k as f32, 0.1, -0.7), rotation),
+            fixed: k == 2,
         };
         crowd.add_member(member).unwrap();
     }
@@ -133,6 +142,11 @@ fn commands_spawn_the_same_crowd_as_a_world() {
     assert_eq!(inner.region, CompartmentRegion::InnerLeaflet);
     assert_eq!(inner.compartment, entities.compartments[0]);
     assert!(held(1).is_none());
+    assert_eq!(held(3).unwrap().region, CompartmentRegion::Outside);
+    assert_eq!(held(4).unwrap().region, CompartmentRegion::Inside);
+    let body = |index: usize| app.world().get::<RigidBody>(entities.molecules[index]);
+    assert_eq!(body(1), Some(&RigidBody::Dynamic));
+    assert_eq!(body(2), Some(&RigidBody::Fixed));
 }
 
 #[test]
@@ -238,9 +252,4 @@ fn entities_that_are_not_in_a_crowd_are_reported() {
         compartment,
     };
     assert_eq!(from_world(&app, molecule), missing);
-    let compartment = app.world_mut().spawn(Compartment::default()).id();
-    confine(&mut app, compartment, CompartmentRegion::Inside);
-    let region = CompartmentRegion::Inside;
-    let inside = CrowdFromWorldError::NoLeaflet { molecule, region };
-    assert_eq!(from_world(&app, molecule), inside);
 }

@@ -5,7 +5,8 @@
 //! 2. `ATOM` and `HETATM` are atoms. Columns after the coordinates are optional.
 //! 3. `TER` ends a chain: the next atom starts a new residue, even with the same number.
 //! 4. `REMARK 350` contains the assemblies, see [`biomt`].
-//! 5. Other records are ignored.
+//! 5. `REMARK      1/2 of bilayer thickness:` is the membrane of a file of the OPM database.
+//! 6. Other records are ignored.
 
 mod biomt;
 mod residue_number;
@@ -16,6 +17,7 @@ use super::decimal::{ANGSTROM_DIGITS, parse_decimal};
 use super::error::{FileLocation, ReadError, ReadErrorKind};
 use super::structure::Structure;
 use super::structure::builder::{AtomRecord, StructureBuilder};
+use super::template::MAX_COORDINATE_NM;
 
 /// Last column of the coordinates, the minimum length of an atom record.
 const NEEDED_COLUMNS: usize = 54;
@@ -26,6 +28,9 @@ const COORDINATES: [(usize, &str); 3] = [
     (39, "the y coordinate in columns 39-46"),
     (47, "the z coordinate in columns 47-54"),
 ];
+
+/// The remark of the OPM database before the half thickness of the membrane in ångström.
+const HALF_THICKNESS: &str = "1/2 of bilayer thickness:";
 
 /// Reads a decompressed PDB file.
 pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
@@ -69,6 +74,11 @@ impl PdbParser {
             b"REMARK" if line.get(6..10) == Some(b" 350") => {
                 if let Ok(text) = std::str::from_utf8(&line[10..]) {
                     self.biomt.line(text)?;
+                }
+            }
+            b"REMARK" => {
+                if let Some(half_thickness) = bilayer_half_thickness(&line[tag.len()..]) {
+                    self.builder.set_bilayer_half_thickness(half_thickness);
                 }
             }
             _ => {}
@@ -142,4 +152,13 @@ impl PdbParser {
         };
         self.builder.push(&record)
     }
+}
+
+/// The half thickness (nm) in a remark, if it contains a valid one.
+fn bilayer_half_thickness(remark: &[u8]) -> Option<f32> {
+    let text = std::str::from_utf8(remark).ok()?;
+    let number = text.trim().strip_prefix(HALF_THICKNESS)?;
+    let number = number.split_ascii_whitespace().next()?;
+    let value = parse_decimal(number, ANGSTROM_DIGITS, "the half thickness").ok()? as f32;
+    (value > 0.0 && value <= MAX_COORDINATE_NM).then_some(value)
 }

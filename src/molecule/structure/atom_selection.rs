@@ -8,6 +8,9 @@ use crate::molecule::error::MoleculeError;
 use crate::molecule::load::{LoadOptions, ModelChoice};
 use crate::molecule::{Element, Residue};
 
+/// Residue name of the points that mark the membrane in files of the OPM database: not atoms.
+const MEMBRANE_MARKER: &str = "DUM";
+
 impl Structure {
     /// Indices of the atoms that the options include, in file order; at least one.
     pub(super) fn selected_atoms(&self, options: &LoadOptions) -> Result<Vec<u32>, MoleculeError> {
@@ -74,6 +77,7 @@ impl Structure {
                 .as_ref()
                 .is_none_or(|chains| chains.contains(residue.chain.as_str()))
                 && (options.waters || !is_water(&residue.name))
+                && residue.name != MEMBRANE_MARKER
         };
         Ok(self.residues.iter().map(is_selected).collect())
     }

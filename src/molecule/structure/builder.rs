@@ -73,6 +73,13 @@ impl StructureBuilder {
         self.current_residue = None;
     }
 
+    /// Sets the half thickness of the membrane (nm), unless it is already known.
+    pub fn set_bilayer_half_thickness(&mut self, half_thickness: f32) {
+        self.structure
+            .bilayer_half_thickness
+            .get_or_insert(half_thickness);
+    }
+
     /// Whether there are no atoms.
     pub fn is_empty(&self) -> bool {
         self.structure.atoms.is_empty()

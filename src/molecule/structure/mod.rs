@@ -87,6 +87,7 @@ pub struct Structure {
     models: Vec<i32>,
     assemblies: Vec<Assembly>,
     warnings: LoadWarnings,
+    bilayer_half_thickness: Option<f32>,
 }
 
 impl Structure {
@@ -118,6 +119,14 @@ impl Structure {
     #[must_use]
     pub fn warnings(&self) -> LoadWarnings {
         self.warnings
+    }
+
+    /// Half of the hydrophobic thickness of the membrane, nm, if the file is from the OPM database.
+    ///
+    /// In these files, the mid-plane of the membrane is z = 0.
+    #[must_use]
+    pub fn bilayer_half_thickness(&self) -> Option<f32> {
+        self.bilayer_half_thickness
     }
 
     /// Unique names of the chains, in file order.

@@ -244,14 +244,17 @@ pub(super) fn molecules(scene: &DeviceScene<'_>) -> Vec<GpuMolecule> {
     table.collect()
 }
 
-/// All placements, if their compartments are spheres.
+/// All placements, if they are in the surfaces of spheres.
 pub(super) fn placements(crowd: &Crowd) -> Result<Vec<GpuPlacement>, DeviceError> {
     let convert = |place: &CrowdPlacement| {
         let surface = &crowd.compartments()[place.compartment as usize];
         let (center, radius) = surface.as_sphere().ok_or(DeviceError::Unsupported {
             feature: "a compartment other than a sphere",
         })?;
-        let placement = &place.placement;
+        let placement = place.confinement.placement();
+        let placement = placement.ok_or(DeviceError::Unsupported {
+            feature: "a molecule inside or outside a compartment",
+        })?;
         Ok(GpuPlacement {
             center: center.to_array(),
             radius,
