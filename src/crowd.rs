@@ -92,7 +92,6 @@ pub struct Crowd {
     compartments: Vec<Arc<dyn Surface>>,
     placements: Vec<CrowdPlacement>,
     members: Vec<CrowdMember>,
-    conformer_sets: Vec<Vec<(u32, u32)>>,
     periodic_box: Option<PeriodicBox>,
 }
 
@@ -131,29 +130,6 @@ impl Crowd {
             confinement: confinement.into().checked()?,
         });
         Ok(self.placements.len() as u32 - 1)
-    }
-
-    /// Adds a set of conformers: templates, each with its placement, that may replace each other.
-    ///
-    /// A relaxer may exchange a molecule that has one of these pairs for another one of the set,
-    /// and may turn it about its axis. A set of one pair only allows the turns. A pair belongs to
-    /// one set; pairs that are not in the surface are not exchanged.
-    ///
-    /// # Errors
-    /// [`CrowdError`] if a template or placement does not exist.
-    pub fn add_conformers(&mut self, set: Vec<(u32, u32)>) -> Result<(), CrowdError> {
-        for &(template, placement) in &set {
-            check_index("template", template, self.templates.len())?;
-            check_index("placement", placement, self.placements.len())?;
-        }
-        self.conformer_sets.push(set);
-        Ok(())
-    }
-
-    /// The sets of conformers: templates and placements.
-    #[must_use]
-    pub fn conformer_sets(&self) -> &[Vec<(u32, u32)>] {
-        &self.conformer_sets
     }
 
     /// Changes all placements, or none if one of the new ones is invalid. Returns whether

@@ -96,11 +96,6 @@ pub struct RelaxConfig {
     /// Proxies that replace the atoms in the first iterations on the CPU; a GPU does not need
     /// them. Default: none.
     pub coarse: Option<CoarseStart>,
-    /// Iterations at the start in which each molecule of a
-    /// [conformer set](crate::crowd::Crowd::add_conformers) takes the conformer and spin that
-    /// overlap least. Later, only molecules that stay stuck are exchanged. Default: 2; with 0,
-    /// nothing is ever exchanged.
-    pub exchanges: u32,
 }
 
 impl Default for RelaxConfig {
@@ -112,7 +107,6 @@ impl Default for RelaxConfig {
             max_time: None,
             stall_window: 600,
             coarse: None,
-            exchanges: 2,
         }
     }
 }

@@ -36,7 +36,6 @@ mod cpu_iteration;
 mod device_relaxer;
 mod device_session;
 mod error;
-mod exchange;
 #[cfg(feature = "gpu")]
 mod gpu_relaxer;
 mod morton_order;

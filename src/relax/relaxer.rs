@@ -10,7 +10,6 @@ use super::capacity::{CapacityWarning, capacity_warnings};
 use super::coarse_start::CoarsePhase;
 use super::contact_sums::{ContactSums, SumsConfig};
 use super::device_session::{CreateDevice, DeviceSession};
-use super::exchange::{Exchange, ExchangeMode};
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
 use super::{
@@ -24,7 +23,6 @@ use crate::force::{Body, Push};
 #[cfg(feature = "gpu")]
 use crate::gpu::{GpuDevice, GpuOptions};
 use crate::molecule::MoleculeTemplate;
-use crate::pool::in_pool;
 use crate::pose::Pose;
 use crate::search::{MoleculeSearch, PairBuffer, PairSearch, PairsByMolecules, RigidSpheres};
 use crate::spheres::SphereSet;
@@ -87,8 +85,6 @@ pub struct Relaxer {
     warnings: Vec<CapacityWarning>,
     /// The coarse start, while it lasts.
     pub(super) coarse: Option<CoarsePhase>,
-    /// The conformer sets of the crowd, if any.
-    exchange: Option<Exchange>,
     pub(super) offload: Offload<DeviceSession>,
 }
 
@@ -204,10 +200,8 @@ impl Relaxer {
             last_kick: 0,
             stages: StageTimes::default(),
             coarse: None,
-            exchange: None,
             offload: Offload::none(),
         };
-        relaxer.exchange = Exchange::new(&relaxer.crowd);
         relaxer.set_molecules()?;
         Ok(relaxer)
     }
@@ -403,71 +397,10 @@ impl Relaxer {
     /// [`RelaxError::Diverged`] if a molecule would move out of range; no molecule has moved
     /// then.
     pub fn step(&mut self) -> Result<RelaxStatus, RelaxError> {
-        if self.exchange.is_some() && self.iterations < self.config.exchanges {
-            self.iterations += 1;
-            return self.exchange(ExchangeMode::Improve, |_| true);
-        }
-        let outcome = match self.step_on_device() {
+        match self.step_on_device() {
             Some(outcome) => outcome,
             None => self.step_on_cpu(),
-        };
-        let is_kicked = self.last_kick == self.iterations && self.backend() == Backend::Cpu;
-        if outcome.is_ok() && is_kicked && self.config.exchanges > 0 && self.exchange.is_some() {
-            return self.exchange_stuck();
         }
-        outcome
-    }
-
-    /// Exchanges the molecules that overlap others.
-    fn exchange_stuck(&mut self) -> Result<RelaxStatus, RelaxError> {
-        let mut is_stuck = vec![false; self.order.len()];
-        let mut count = 0;
-        self.contacts.for_each_pair(|owners, depth| {
-            if depth > 0.0 {
-                for owner in owners {
-                    is_stuck[self.order[owner as usize] as usize] = true;
-                }
-                count += 1;
-            }
-        });
-        let mode = if count <= self.order.len() / 50 {
-            ExchangeMode::Force
-        } else {
-            ExchangeMode::Improve
-        };
-        self.exchange(mode, |member| is_stuck[member])
-    }
-
-    /// Exchanges conformers and spins, and detects contacts again.
-    fn exchange(
-        &mut self,
-        mode: ExchangeMode,
-        is_included: impl Fn(usize) -> bool + Sync,
-    ) -> Result<RelaxStatus, RelaxError> {
-        self.read_back()?;
-        let Some(exchange) = &self.exchange else {
-            return Ok(self.status);
-        };
-        let begin = Instant::now();
-        let (crowd, clearance) = (&mut self.crowd, self.config.clearance);
-        let seed = u64::from(self.iterations);
-        let changed = in_pool(|| exchange.sweep(crowd, clearance, seed, mode, &is_included));
-        self.stages.apply += begin.elapsed();
-        if !changed.is_empty() {
-            let mut is_changed = vec![false; self.order.len()];
-            for member in changed {
-                is_changed[member as usize] = true;
-            }
-            for (&member, push) in self.order.iter().zip(&mut self.pushes) {
-                if is_changed[member as usize] {
-                    *push = Push::default();
-                }
-            }
-            self.set_molecules()?;
-            self.sums_config = None;
-            self.restart()?;
-        }
-        Ok(self.status)
     }
 
     /// Whether the last [`stall_window`](RelaxConfig::stall_window) iterations brought no
