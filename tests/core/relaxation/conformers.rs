@@ -46,6 +46,11 @@ const SPECIES: [(u32, u32); 2] = [(0, 3), (3, 2)];
 
 /// Two species with conformers in a patch, then rods that belong to no set.
 fn lipids() -> Crowd {
+    lipids_of_species(&SPECIES)
+}
+
+/// The same molecules, with conformer sets of these species only.
+fn lipids_of_species(species: &[(u32, u32)]) -> Crowd {
     let mut crowd = Crowd::new();
     let surface = patch();
     let compartment = crowd.add_compartment(Arc::new(surface));
@@ -60,7 +65,7 @@ fn lipids() -> Crowd {
     ] {
         crowd.add_template(one);
     }
-    for (first, count) in SPECIES {
+    for &(first, count) in species {
         let set = (first..first + count).map(|template| (template, placement));
         crowd.add_conformers(set.collect()).unwrap();
     }
@@ -106,15 +111,7 @@ fn without_exchanges_every_molecule_keeps_its_conformer() {
     assert_eq!(templates(&crowd), templates(&lipids()));
 
     // The sets change nothing else.
-    let mut without_sets = Crowd::new();
-    for one in lipids().templates() {
-        without_sets.add_template(Arc::clone(one));
-    }
-    without_sets.add_compartment(Arc::new(patch()));
-    without_sets.add_placement(0, upright()).unwrap();
-    for member in lipids().members() {
-        without_sets.add_member(*member).unwrap();
-    }
+    let without_sets = lipids_of_species(&[]);
     assert_eq!(
         bits(&relaxed(without_sets, RelaxConfig::default()).1),
         bits(&crowd)
@@ -171,7 +168,7 @@ fn fixed_molecules_and_those_of_no_set_keep_their_templates_and_the_fixed_ones_t
     }
 }
 
-/// Two hooks that hold each other: pulling them apart is what pushes cannot do.
+/// Two hooks that start inside each other.
 fn hooks() -> Crowd {
     let mut crowd = Crowd::new();
     let hook = crowd.add_template(bent(10, 2.6));
