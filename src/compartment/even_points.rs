@@ -39,8 +39,9 @@ const ON_SURFACE: f32 = 1.0e-4;
 ///
 /// A [`SphereShell`](super::SphereShell) has a spiral and a [`FlatPatch`](super::FlatPatch) an
 /// almost hexagonal lattice that is even across its faces. On any other surface, nearest neighbors
-/// are at least about 0.7 of the spacing of a hexagonal lattice apart. The same seed gives the same
-/// points. If nothing is left of the surface at that offset, they are samples.
+/// of a hundred points or more are at least 0.7 of the spacing of a hexagonal lattice apart; points
+/// on opposite sides of a thin part do not count as neighbors. The same seed gives the same points.
+/// If nothing is left of the surface at that offset, they are samples.
 ///
 /// ```
 /// use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface, even_points};
@@ -124,10 +125,10 @@ fn sites(surface: &dyn Surface, offset: f32, points: &[Vec3], spacing: f32) -> V
         // One step is exact, except across the medial axis.
         for _ in 0..3 {
             is_on_surface = (here.distance - offset).abs() <= ON_SURFACE * spacing;
+            position += here.normal * (offset - here.distance);
             if is_on_surface {
                 break;
             }
-            position += here.normal * (offset - here.distance);
             here = surface.distance_and_normal(position);
         }
         Site {

@@ -162,7 +162,7 @@ impl Placement {
         Excess {
             normal: deviation.normal,
             height: beyond.copysign(deviation.height),
-            arm: pose.position - compartment.center(),
+            arm: spring_arm(compartment, pose.position, deviation.normal),
             up: deviation.up,
             axis: deviation.upright_axis(),
             tilt: (deviation.tilt - self.tilt_leeway).max(0.0),
@@ -292,7 +292,7 @@ impl Confinement {
         Excess {
             normal,
             height,
-            arm: pose.position - compartment.center(),
+            arm: spring_arm(compartment, pose.position, normal),
             ..Excess::default()
         }
     }
@@ -312,7 +312,8 @@ pub struct Excess {
     /// Distance of the center of mass beyond its leeway along `normal`, nm: positive if it is
     /// too far out, negative if too far in, zero if it is in place.
     pub height: f32,
-    /// From the center of the compartment to the center of mass, nm.
+    /// Outwards along the normal, as long as the distance of the center of mass from the center of
+    /// the compartment, nm. In a sphere, the vector from the center: Algorithm 4.5 of the thesis.
     pub arm: Vec3,
     /// The molecule's up vector; zero if any orientation is allowed.
     pub up: Vec3,
@@ -329,6 +330,16 @@ impl Excess {
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.height.abs() <= HEIGHT_SLACK_NM && self.tilt <= TILT_SLACK
+    }
+}
+
+/// [`Excess::arm`]. The vector from the center does not always point outwards: not in the hole of a
+/// ring, nor below a plane.
+fn spring_arm(compartment: &dyn Surface, position: Vec3, normal: Vec3) -> Vec3 {
+    let arm = position - compartment.center();
+    match compartment.as_sphere() {
+        Some(_) => arm,
+        None => normal * arm.length(),
     }
 }
 

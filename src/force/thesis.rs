@@ -93,8 +93,8 @@ pub fn thesis_reaction(difference: Vec3, local: Vec3, between: Vec3, steps: &The
 /// Algorithm 4.5: the spring that holds a molecule at its distance (lines 2 to 9) and upright
 /// (lines 10 to 15), with the corrected sign of the torque (see the module docs).
 ///
-/// Outside its leeway, the molecule moves by the vector from the center of the compartment times
-/// the step size: inwards if it is too far out, outwards if it is too far in.
+/// Outside its leeway, the molecule moves by [`Excess::arm`], in a sphere the vector from the center,
+/// times the step size: inwards if it is too far out, outwards if it is too far in.
 #[must_use]
 pub fn thesis_spring(excess: &Excess, steps: &ThesisSteps) -> Push {
     let mut push = Push::default();

@@ -21,6 +21,7 @@ mod motion;
 mod proxy;
 mod readers;
 mod readers_never_panic;
+mod relaxation;
 mod relaxer;
 mod scenes;
 mod search;

@@ -2,7 +2,7 @@
 
 use bevy_rapier_molecules::compartment::{ShapeCompartment, Surface};
 use bevy_rapier_molecules::pose::Pose;
-use glam::{Quat, Vec3};
+use glam::{Quat, Vec2, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
 use rapier3d::parry::shape::SharedShape;
 
@@ -171,4 +171,89 @@ pub fn probes(compartment: &dyn Surface, count: usize, seed: u64) -> Vec<Vec3> {
         points.push(point);
     }
     points
+}
+
+/// A solid of revolution about the y axis: a profile of (distance from the axis, height), from the
+/// top pole to the bottom one, and `around` vertices on each ring.
+pub fn revolution(profile: &[Vec2], around: u32) -> Mesh {
+    let rings = &profile[1..profile.len() - 1];
+    let ring = |point: &Vec2| {
+        let (radius, height) = (point.x, point.y);
+        (0..around).map(move |k| {
+            let (sine, cosine) = (std::f32::consts::TAU * k as f32 / around as f32).sin_cos();
+            Vec3::new(radius * sine, height, radius * cosine)
+        })
+    };
+    let mut vertices: Vec<Vec3> = rings.iter().flat_map(ring).collect();
+    let poles = [profile[0], profile[profile.len() - 1]];
+    let top = vertices.len() as u32;
+    vertices.extend(poles.map(|pole| Vec3::Y * pole.y));
+    let last = (rings.len() as u32 - 1) * around;
+    let mut triangles = Vec::new();
+    for k in 0..around {
+        let next = (k + 1) % around;
+        triangles.push([top, k, next]);
+        triangles.push([top + 1, last + next, last + k]);
+        for first in (0..last).step_by(around as usize) {
+            let [a, b] = [first + k, first + next];
+            triangles.push([a, a + around, b]);
+            triangles.push([b, a + around, b + around]);
+        }
+    }
+    (vertices, triangles)
+}
+
+/// The profile of a red blood cell (Evans and Fung 1972), 15.6 nm in radius, 3.2 nm thick at the
+/// center and 10 nm at the rim.
+pub fn biconcave_profile(points: usize) -> Vec<Vec2> {
+    let point = |k: usize| {
+        let (x, cosine) = half_turn(k, points);
+        let half = 2.0 * cosine * (0.81 + 7.83 * x.powi(2) - 4.39 * x.powi(4));
+        Vec2::new(15.6 * x, half)
+    };
+    (0..points).map(point).collect()
+}
+
+/// The profile of a dumb-bell, 20 nm long, with a waist 2 nm in radius.
+pub fn dumb_bell_profile(points: usize) -> Vec<Vec2> {
+    let point = |k: usize| {
+        let (sine, cosine) = half_turn(k, points);
+        Vec2::new(sine * (2.0 + 6.0 * cosine * cosine), 10.0 * cosine)
+    };
+    (0..points).map(point).collect()
+}
+
+/// Sine and cosine from one pole to the other; the sine is exactly zero at the poles.
+fn half_turn(k: usize, points: usize) -> (f32, f32) {
+    let (sine, cosine) = (std::f32::consts::PI * k as f32 / (points - 1) as f32).sin_cos();
+    let is_pole = k == 0 || k + 1 == points;
+    (if is_pole { 0.0 } else { sine }, cosine)
+}
+
+/// The two meshes that are not convex, at `pose`.
+pub fn concave_cells(pose: Pose) -> [(&'static str, ShapeCompartment); 2] {
+    let mesh = |profile: Vec<Vec2>| {
+        let (vertices, triangles) = revolution(&profile, 48);
+        ShapeCompartment::mesh(&vertices, &triangles, pose).unwrap()
+    };
+    [
+        ("biconcave disc", mesh(biconcave_profile(41))),
+        ("dumb-bell", mesh(dumb_bell_profile(41))),
+    ]
+}
+
+/// Pearson's χ² of counts against expected ones.
+pub fn chi_squared(counts: &[usize], expected: &[f64]) -> f64 {
+    let (sum, total) = (
+        counts.iter().sum::<usize>() as f64,
+        expected.iter().sum::<f64>(),
+    );
+    counts
+        .iter()
+        .zip(expected)
+        .map(|(&count, share)| {
+            let expected = sum * share / total;
+            (count as f64 - expected).powi(2) / expected
+        })
+        .sum()
 }

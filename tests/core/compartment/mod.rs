@@ -1,9 +1,13 @@
 //! Compartments of every shape against brute force, and the springs that hold molecules in them.
 
 mod closed_meshes;
+mod concave_cells;
 mod confinement;
 mod distances_and_normals;
-mod fixtures;
+mod even_points;
+pub mod fixtures;
+mod flat_patches;
 mod spring_world;
 mod springs;
 mod surface_samples;
+mod tori;

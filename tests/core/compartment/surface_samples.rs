@@ -5,24 +5,8 @@ use bevy_rapier_molecules::pose::Pose;
 use glam::Vec3;
 
 use crate::compartment::fixtures::{
-    BOX, all_shapes, cube_mesh, in_cube, octasphere, pose, random, solid,
+    BOX, all_shapes, chi_squared, cube_mesh, in_cube, octasphere, pose, random, solid,
 };
-
-/// Pearson's χ² of counts against expected ones.
-fn chi_squared(counts: &[usize], expected: &[f64]) -> f64 {
-    let (sum, total) = (
-        counts.iter().sum::<usize>() as f64,
-        expected.iter().sum::<f64>(),
-    );
-    counts
-        .iter()
-        .zip(expected)
-        .map(|(&count, share)| {
-            let expected = sum * share / total;
-            (count as f64 - expected).powi(2) / expected
-        })
-        .sum()
-}
 
 #[test]
 fn samples_lie_on_the_offset_surface() {

@@ -1,0 +1,7 @@
+//! Crowds of fixed, confined and exchanged molecules, and the springs of every surface.
+
+mod conformers;
+mod fixed_members;
+mod fixtures;
+mod mixed_confinement;
+mod springs_of_all_surfaces;
