@@ -1,6 +1,5 @@
 //! Crowds of fixed, confined and exchanged molecules, and the springs of every surface.
 
-mod conformers;
 mod fixed_members;
 mod fixtures;
 mod mixed_confinement;
