@@ -22,6 +22,7 @@ mod proxy;
 mod readers;
 mod readers_never_panic;
 mod relaxer;
+mod relaxer_periodic;
 mod scenes;
 mod search;
 mod vesicle_relaxation;
