@@ -28,7 +28,7 @@ const MAX_EDGES: u32 = 16_000;
 /// Molecules per task.
 const MOLECULES_PER_TASK: usize = 1024;
 
-/// Largest coordinate of a ghost, relative to the longest edge of the periodic box.
+/// Largest coordinate of a ghost, relative to the edge of the periodic box.
 const FARTHEST_GHOST: f32 = 3.0;
 
 /// The images of molecules; empty in open space.
@@ -61,9 +61,9 @@ pub(super) struct Neighbor {
     pub(super) image: Image,
 }
 
-/// Bound on the rounding errors of the positions of wrapped boxes and ghosts, nm.
-pub(super) fn box_rounding(periodic: PeriodicBox) -> f32 {
-    ROUNDING * FARTHEST_GHOST * periodic.size().max_element()
+/// Bounds on the rounding errors of the coordinates of wrapped boxes and ghosts, nm.
+pub(super) fn box_rounding(periodic: PeriodicBox) -> Vec3 {
+    ROUNDING * FARTHEST_GHOST * periodic.size()
 }
 
 impl Images {

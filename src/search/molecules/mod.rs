@@ -289,9 +289,10 @@ impl MoleculeSearch {
     }
 
     /// The cell around `point` (nm) of the grid that the neighbors were found with, for drawing;
-    /// `None` if there is none.
+    /// `None` if there is none. In a periodic box, that around the wrapped point.
     #[must_use]
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        let point = self.periodic.map_or(point, |periodic| periodic.wrap(point));
         self.neighbors.grid.cell_around(point)
     }
 

@@ -95,6 +95,9 @@ impl Neighbors {
         keep_headroom(&mut self.others);
         let images = if periodic.is_some() { total } else { 0 };
         self.other_images.resize(images, Image::default());
+        if periodic.is_some() {
+            keep_headroom(&mut self.other_images);
+        }
         // Each entry moves from the first to the last neighbor of its molecule, ...
         for Neighbor { a, b, image } in neighbors() {
             let next = &mut self.first[a as usize];
@@ -146,7 +149,7 @@ impl Neighbors {
             let [a, b] = [pair.a, pair.b].map(|index| images.molecule_of(index) as usize);
             let [from, to] = [pair.a, pair.b].map(|index| images.position(index, periodic));
             let limit = reach(&placed[a], &molecules[a]) + reach(&placed[b], &molecules[b]);
-            let limit = limit + margin + 2.0 * rounding;
+            let limit = limit + margin + 2.0 * rounding.length();
             !images.is_ghost(pair.a) && is_within(from, to, limit)
         });
         Ok(())

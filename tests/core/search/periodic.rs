@@ -369,6 +369,21 @@ fn positions_far_outside_of_the_box_are_as_exact() {
 }
 
 #[test]
+fn a_very_long_box_is_as_exact() {
+    let mut scene = Scene::random(&atoms("popc.pdb"), 20, Vec3::new(1.0, 1.0, 1.8), 0.0);
+    let size = scene.periodic.size();
+    scene.periodic = PeriodicBox::new(size.with_z(1.0e7)).unwrap();
+    for pose in &mut scene.poses {
+        pose.position.z -= 0.5 * size.z;
+    }
+    let [contacts, through_faces] = scene.assert_exact(0.0, &scene.find(0.0));
+    assert!(
+        contacts > 100 && through_faces > 100,
+        "{contacts} {through_faces}"
+    );
+}
+
+#[test]
 fn whole_edges_change_nothing() {
     let mut scene = Scene::random(&atoms("popc.pdb"), 40, Vec3::new(1.2, 2.0, 3.0), 0.01);
     let bits = |found: Found| -> Vec<_> {
