@@ -49,29 +49,40 @@ fn random_crowd(template: Arc<MoleculeTemplate>, count: usize, size: Vec3) -> Cr
     crowd
 }
 
-/// Largest overlap of two atoms of different molecules among the nearest images, nm, in 64 bits;
-/// compared one by one.
+/// Largest overlap of two atoms of different molecules among all images, nm, in 64 bits; compared
+/// one by one unless the molecules are too far apart.
 fn deepest_overlap(crowd: &Crowd) -> f64 {
     let size = crowd.periodic_box().unwrap().size().as_dvec3();
-    let placed: Vec<Vec<(DVec3, f64)>> = (crowd.members().iter())
-        .map(|member| {
-            let template = crowd.template_of(member);
-            let rotation = DMat3::from_quat(member.pose.rotation.as_dquat());
-            let atoms = template.positions().iter().zip(template.radii());
-            let place = |(&center, &radius): (&Vec3, &f32)| {
-                let center = rotation * center.as_dvec3() + member.pose.position.as_dvec3();
-                (center, f64::from(radius))
-            };
-            atoms.map(place).collect()
-        })
-        .collect();
+    let members = crowd.members();
+    // Relative to the position of the molecule.
+    let placed = |index: usize| -> Vec<(DVec3, f64)> {
+        let template = crowd.template_of(&members[index]);
+        let rotation = DMat3::from_quat(members[index].pose.rotation.as_dquat());
+        let atoms = template.positions().iter().zip(template.radii());
+        let place =
+            |(center, radius): (&Vec3, &f32)| (rotation * center.as_dvec3(), f64::from(*radius));
+        atoms.map(place).collect()
+    };
+    let placed: Vec<_> = (0..members.len()).map(placed).collect();
     let mut deepest = 0.0_f64;
-    for (b, others) in placed.iter().enumerate() {
-        for one in placed[..b].iter().flatten() {
-            for other in others {
-                let apart = other.0 - one.0;
-                let nearest = apart - (apart / size).round() * size;
-                deepest = deepest.max(one.1 + other.1 - nearest.length());
+    for b in 0..members.len() {
+        for a in 0..b {
+            let pair = [a, b].map(|index| &members[index]);
+            let [from, to] = pair.map(|member| member.pose.position.as_dvec3());
+            let radii = pair.map(|member| crowd.template_of(member).bounding_radius());
+            let nearest = to - from - ((to - from) / size).round() * size;
+            for number in 0..5 * 5 * 5 {
+                let image = [number / 25, number / 5 % 5, number % 5].map(|k| f64::from(k - 2));
+                let offset = nearest + DVec3::from_array(image) * size;
+                if offset.length() > f64::from(radii[0] + radii[1]) + 1.0e-3 {
+                    continue;
+                }
+                for one in &placed[a] {
+                    for other in &placed[b] {
+                        let distance = (offset + other.0 - one.0).length();
+                        deepest = deepest.max(one.1 + other.1 - distance);
+                    }
+                }
             }
         }
     }
