@@ -50,6 +50,38 @@ impl PeriodicBox {
         Vec3::new(x, y, z) * self.size
     }
 
+    /// As [`shift`](Self::shift), exactly if the numbers have at most 29 bits, nm.
+    pub(crate) fn exact_shift(&self, image: [i32; 3]) -> DVec3 {
+        let [x, y, z] = image.map(f64::from);
+        DVec3::new(x, y, z) * self.size.as_dvec3()
+    }
+
+    /// Numbers of the image of the box around `point` (nm): the point minus their
+    /// [`shift`](Self::shift) is inside, but for rounding. Saturates.
+    #[must_use]
+    pub fn image_of(&self, point: Vec3) -> [i32; 3] {
+        let edges = (point.as_dvec3() / self.size.as_dvec3()).floor();
+        edges.to_array().map(|number| number as i32)
+    }
+
+    /// Images of the box between two corners (nm) that have a common point with the box between
+    /// two others.
+    pub(crate) fn images_within(
+        &self,
+        [low, high]: [Vec3; 2],
+        [first, last]: [Vec3; 2],
+    ) -> impl Iterator<Item = [i32; 3]> + use<> {
+        let size = self.size.as_dvec3();
+        let from = ((first.as_dvec3() - high.as_dvec3()) / size).ceil();
+        let to = ((last.as_dvec3() - low.as_dvec3()) / size).floor();
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| from[axis] as i32..=to[axis] as i32);
+        xs.flat_map(move |x| {
+            let zs = zs.clone();
+            ys.clone()
+                .flat_map(move |y| zs.clone().map(move |z| [x, y, z]))
+        })
+    }
+
     /// The image of `point` inside the box, nm: at least zero, and less than the edge.
     #[must_use]
     pub fn wrap(&self, point: Vec3) -> Vec3 {
@@ -116,6 +148,40 @@ mod tests {
             let edges = (point - wrapped) / periodic.size();
             assert!((edges - edges.round()).abs().max_element() < 1.0e-3);
         }
+    }
+
+    #[test]
+    fn a_point_is_its_wrapped_image_plus_the_shift() {
+        let periodic = PeriodicBox::new(Vec3::new(3.0, 4.0, 5.0)).unwrap();
+        for (point, image) in [
+            (Vec3::ZERO, [0, 0, 0]),
+            (Vec3::new(3.0, -4.0, 4.9), [1, -1, 0]),
+            (Vec3::new(-0.5, 7.5, -5012.5), [-1, 1, -1003]),
+        ] {
+            assert_eq!(periodic.image_of(point), image);
+            assert_eq!(periodic.wrap(point) + periodic.shift(image), point);
+            let exact = periodic.exact_shift(image);
+            assert_eq!(exact, periodic.shift(image).as_dvec3());
+        }
+        assert_eq!(periodic.image_of(Vec3::X * 1.0e30)[0], i32::MAX);
+    }
+
+    #[test]
+    fn images_within_a_region_are_those_that_overlap_it() {
+        let periodic = PeriodicBox::new(Vec3::new(3.0, 4.0, 5.0)).unwrap();
+        let corners = [Vec3::new(-1.0, 1.0, 4.0), Vec3::new(0.5, 3.0, 12.0)];
+        let region = [Vec3::splat(-0.5), Vec3::new(3.5, 4.0, 5.5)];
+        let found: Vec<_> = periodic.images_within(corners, region).collect();
+        let mut expected = Vec::new();
+        for number in 0..9 * 9 * 9 {
+            let image = [number / 81 - 4, number / 9 % 9 - 4, number % 9 - 4];
+            let [low, high] = corners.map(|corner| corner + periodic.shift(image));
+            if low.cmple(region[1]).all() && region[0].cmple(high).all() {
+                expected.push(image);
+            }
+        }
+        assert_eq!(found, expected);
+        assert!(expected.len() > 2, "{expected:?}");
     }
 
     #[test]

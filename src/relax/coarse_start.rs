@@ -118,18 +118,39 @@ impl Relaxer {
         self.coarse.is_some()
     }
 
-    /// Replaces the atoms by proxies if the config asks for it.
+    /// Replaces the atoms by proxies if the config asks for it and they fit into the periodic box.
     pub(super) fn begin_coarse(&mut self) -> Result<(), RelaxError> {
         let Some(start) = self.config.coarse.filter(|start| start.iterations > 0) else {
             return Ok(());
         };
-        self.coarse = Some(CoarsePhase {
+        let coarse = CoarsePhase {
             shapes: proxies(&self.crowd, &start)?,
             end: self.iterations + start.iterations,
-        });
+        };
+        if !self.fits_into_box(&coarse) {
+            return Ok(());
+        }
+        self.coarse = Some(coarse);
         self.set_molecules()?;
         self.detect()?;
         self.end_coarse_if_due()
+    }
+
+    /// Restores the atoms if proxies do not fit into the periodic box with the current clearance.
+    pub(super) fn end_coarse_if_too_large(&mut self) -> Result<(), RelaxError> {
+        let coarse = self.coarse.take();
+        self.coarse = coarse.filter(|coarse| self.fits_into_box(coarse));
+        self.set_molecules()
+    }
+
+    /// Whether no proxies are close enough to their own images to touch them. Proxies enclose their
+    /// atoms, so they may do so in a box that is large enough for the atoms.
+    fn fits_into_box(&self, coarse: &CoarsePhase) -> bool {
+        let Some(periodic) = self.crowd.periodic_box() else {
+            return true;
+        };
+        let radii = coarse.shapes.iter().map(|shape| shape.bounding_radius());
+        2.0 * radii.fold(0.0, f32::max) + self.gap() <= periodic.size().min_element()
     }
 
     /// Restores the atoms when the coarse start is over.

@@ -4,6 +4,7 @@
 //! threads. They replace the atomic additions of J. Pauschenwein (2022, section 4.3), which section
 //! 6.2 there names as the slow part.
 
+use glam::Vec3;
 use rayon::prelude::*;
 
 use super::{ReactionLaw, RelaxStatus};
@@ -77,7 +78,18 @@ impl PartSums {
     /// Adds the contacts of two molecules.
     pub fn add(&mut self, found: &FoundPairs<'_>, response: &ContactResponse<'_>) {
         let owners = [found.a, found.b];
-        let bodies = owners.map(|owner| &response.bodies[owner as usize]);
+        let [own, other] = owners.map(|owner| &response.bodies[owner as usize]);
+        let image;
+        let other = if found.shift == Vec3::ZERO {
+            other
+        } else {
+            image = Body {
+                center: other.center + found.shift,
+                ..*other
+            };
+            &image
+        };
+        let bodies = [own, other];
         let between = bodies[0].direction_from(bodies[1], owners);
         let mut sides = [ProjectionSums::default(); 2];
         let mut penetration = 0.0_f32;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::coarse_start::CoarsePhase;
 use super::contact_sums::{ContactResponse, PartSums, SumsConfig};
 use super::response::Response;
-use super::{CountedSpheres, ReactionLaw, RelaxError, RelaxStatus, Relaxer};
+use super::{CountedSpheres, ReactionLaw, RelaxConfig, RelaxError, RelaxStatus, Relaxer};
 use crate::force::{Body, MAX_PUSH_NM, MAX_TURN, Push, thesis_spring};
 use crate::pool::in_pool;
 use crate::search::{FoundPairs, FoundPairsSink};
@@ -47,11 +47,7 @@ impl Relaxer {
 
     /// Gap to which contacts are pushed apart, nm.
     pub(super) fn gap(&self) -> f32 {
-        match self.config.law {
-            // As in the thesis: no further than the clearance.
-            ReactionLaw::Thesis(_) => self.config.clearance,
-            ReactionLaw::Projection(_) => self.config.clearance + OVERSHOOT_NM,
-        }
+        gap_of(&self.config)
     }
 
     /// Places the atoms or proxies in the world, for a search over all of them.
@@ -82,11 +78,17 @@ impl Relaxer {
             .order
             .iter()
             .map(|&member| shapes[members[member as usize].template as usize].clone());
-        Ok(self.molecules.set_molecules(molecules)?)
+        self.molecules.set_molecules(molecules)?;
+        self.molecules.set_periodic_box(self.crowd.periodic_box());
+        Ok(())
     }
 
     /// Finds the contacts, sums their corrections, and updates the status.
     pub(super) fn detect(&mut self) -> Result<(), RelaxError> {
+        if let (Some(search), Some(_)) = (&self.search, self.crowd.periodic_box()) {
+            let search = search.name();
+            return Err(RelaxError::PeriodicSearch { search });
+        }
         self.place_bodies();
         if self.search.is_some() {
             self.gather()?;
@@ -277,6 +279,15 @@ impl Relaxer {
     }
 }
 
+/// Gap to which contacts are pushed apart, nm.
+pub(super) fn gap_of(config: &RelaxConfig) -> f32 {
+    match config.law {
+        // As in the thesis: no further than the clearance.
+        ReactionLaw::Thesis(_) => config.clearance,
+        ReactionLaw::Projection(_) => config.clearance + OVERSHOOT_NM,
+    }
+}
+
 /// Whether a push is short enough to apply; false for NaN.
 fn is_in_range(push: &Push) -> bool {
     push.linear.length() <= MAX_PUSH_NM && push.angular.length() <= MAX_TURN
@@ -293,7 +304,6 @@ mod tests {
     use crate::force::Projection;
     use crate::molecule::{Atom, Element, MoleculeTemplate, Residue};
     use crate::pose::Pose;
-    use crate::relax::RelaxConfig;
 
     /// Rods in rows, some of which overlap.
     fn rods() -> Crowd {

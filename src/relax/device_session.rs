@@ -54,7 +54,11 @@ impl Relaxer {
             gap: self.gap(),
         };
         let weight = self.center_weight(0);
-        let created = if self.crowd.members().iter().any(|member| member.fixed) {
+        let created = if self.crowd.periodic_box().is_some() {
+            Err(DeviceError::Unsupported {
+                feature: "a periodic box",
+            })
+        } else if self.crowd.members().iter().any(|member| member.fixed) {
             Err(DeviceError::Unsupported {
                 feature: "a fixed molecule",
             })

@@ -32,6 +32,24 @@ pub enum RelaxError {
         /// The invalid clearance, nm.
         clearance: f32,
     },
+    /// A molecule could touch itself across the periodic box of the crowd.
+    #[error(
+        "{name} is up to {diameter} nm wide with the clearance, but the periodic box has an edge of {edge} nm: it could touch itself"
+    )]
+    LargerThanBox {
+        /// Name of the template.
+        name: String,
+        /// Diameter of its bounding sphere plus the gap to which contacts are pushed apart, nm.
+        diameter: f32,
+        /// The shortest edge of the box, nm.
+        edge: f32,
+    },
+    /// A search over all atoms was set, but the crowd has a periodic box.
+    #[error("the search {search:?} does not support a periodic box; use the default search")]
+    PeriodicSearch {
+        /// Name of the search.
+        search: &'static str,
+    },
     /// Two fixed molecules overlap, so that the crowd never comes to rest.
     #[error(
         "molecules {} and {} are fixed but overlap by {depth} nm: move or free one of them",

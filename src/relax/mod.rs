@@ -22,6 +22,12 @@
 //! clearance of the config. [`RelaxStatus::spheres`] says whether atoms or proxies were
 //! counted.
 //!
+//! # Periodic boxes
+//!
+//! If the crowd has a [periodic box](crate::crowd::Crowd::set_periodic_box), overlaps with images
+//! count and push like any others. Poses are not wrapped. A molecule that is larger than the box
+//! is an error, since it could touch itself. The CPU runs the iterations, with the default search.
+//!
 //! # Backends and determinism
 //!
 //! On the CPU, the same crowd and config give the same bits on any number of threads. A GPU

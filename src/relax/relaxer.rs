@@ -9,6 +9,7 @@ use super::GpuRelaxer;
 use super::capacity::{CapacityWarning, capacity_warnings};
 use super::coarse_start::CoarsePhase;
 use super::contact_sums::{ContactSums, SumsConfig};
+use super::cpu_iteration::gap_of;
 use super::device_session::{CreateDevice, DeviceSession};
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
@@ -92,8 +93,8 @@ impl Relaxer {
     /// Takes a crowd and detects its overlaps with a [`MoleculeSearch`] on the CPU.
     ///
     /// # Errors
-    /// [`RelaxError`] if there are too many atoms, a parameter is invalid, or two fixed molecules
-    /// overlap.
+    /// [`RelaxError`] if there are too many atoms, a parameter is invalid, two fixed molecules
+    /// overlap, or a molecule is larger than the periodic box of the crowd.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.detect()?;
@@ -171,6 +172,7 @@ impl Relaxer {
     /// A relaxer that has not yet detected its overlaps.
     fn unstarted(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         config.check()?;
+        check_sizes(&crowd, &config)?;
         let order = morton_order(crowd.members());
         let atoms = |template: &Arc<MoleculeTemplate>| Arc::new(RigidSpheres::atoms(template));
         let molecules = order.len();
@@ -298,14 +300,19 @@ impl Relaxer {
     /// restarts.
     ///
     /// # Errors
-    /// [`RelaxError`] if a parameter is invalid; nothing has changed then.
+    /// [`RelaxError`] if a parameter is invalid, or the clearance too large for the periodic box;
+    /// nothing has changed then.
     pub fn set_config(&mut self, config: RelaxConfig) -> Result<(), RelaxError> {
         config.check()?;
         if config == self.config {
             return Ok(());
         }
+        check_sizes(&self.crowd, &config)?;
         self.read_back()?;
         self.config = config;
+        if self.coarse.is_some() && self.crowd.periodic_box().is_some() {
+            self.end_coarse_if_too_large()?;
+        }
         self.restart_stall_detection();
         self.restart()
     }
@@ -335,6 +342,9 @@ impl Relaxer {
 
     /// Sets the search over all atoms that the CPU uses from the next iteration on; `None` is a
     /// [`MoleculeSearch`], which is faster. A GPU has its own.
+    ///
+    /// In a periodic box, only the [`MoleculeSearch`] finds images: with another search, the next
+    /// iteration returns [`RelaxError::PeriodicSearch`].
     pub fn set_search(&mut self, search: Option<Box<dyn PairSearch>>) {
         self.search = search;
     }
@@ -458,6 +468,28 @@ impl Relaxer {
             device_error: self.device_error().cloned(),
         })
     }
+}
+
+/// Checks that no molecule is close enough to its own images in a periodic box to touch them.
+fn check_sizes(crowd: &Crowd, config: &RelaxConfig) -> Result<(), RelaxError> {
+    let Some(periodic) = crowd.periodic_box() else {
+        return Ok(());
+    };
+    let edge = periodic.size().min_element();
+    let members = crowd.members().iter().map(|member| member.template);
+    let conformers = crowd.conformer_sets().iter().flatten();
+    for template in members.chain(conformers.map(|conformer| conformer.0)) {
+        let template = &crowd.templates()[template as usize];
+        let diameter = 2.0 * template.bounding_radius() + gap_of(config);
+        if diameter > edge {
+            return Err(RelaxError::LargerThanBox {
+                name: template.name().to_owned(),
+                diameter,
+                edge,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Opens the device of a backend; `None` for the CPU.

@@ -1,5 +1,6 @@
 //! Errors of the pair searches.
 
+use glam::Vec3;
 use thiserror::Error;
 
 use super::boxes::BoxError;
@@ -28,6 +29,30 @@ pub enum SearchError {
         molecule: usize,
         /// Its pose.
         pose: Pose,
+    },
+    /// A molecule could touch itself across the periodic box.
+    #[error(
+        "molecule {molecule} is up to {diameter} nm wide with its margin, more than the edge of {edge} nm of the periodic box, and could touch itself"
+    )]
+    LargerThanBox {
+        /// Index of the molecule.
+        molecule: usize,
+        /// Diameter of its bounding sphere plus the margin, nm.
+        diameter: f32,
+        /// The shortest edge of the box, nm.
+        edge: f32,
+    },
+    /// A molecule is too far from the periodic box to count the edges between them.
+    #[error(
+        "molecule {molecule} at {position} nm is more than {max} edges away from the periodic box; wrap its position"
+    )]
+    FarFromBox {
+        /// Index of the molecule.
+        molecule: usize,
+        /// Its position, nm.
+        position: Vec3,
+        /// Largest number of edges.
+        max: u32,
     },
     /// The margin is NaN, infinite or negative.
     #[error("the margin is {margin} nm, but must be finite and not negative")]
@@ -86,8 +111,6 @@ pub enum SearchError {
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
     use crate::search::{
         AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, UniformGrid,

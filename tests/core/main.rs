@@ -23,6 +23,7 @@ mod readers;
 mod readers_never_panic;
 mod relaxation;
 mod relaxer;
+mod relaxer_periodic;
 mod scenes;
 mod search;
 mod vesicle_relaxation;

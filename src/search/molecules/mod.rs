@@ -21,6 +21,12 @@
 //! are due to S. Páll and B. Hess, *A flexible algorithm for calculating pair interactions on SIMD
 //! architectures*, 2013; that the clusters of rigid molecules never change is used here.
 //!
+//! # Periodic boxes
+//!
+//! In a [`PeriodicBox`], the neighbors of a molecule are images of others: each molecule and image
+//! is a pair of its own, found by ghosts around the wrapped molecules. The spheres of a pair are
+//! compared relative to its first molecule, so gaps are as accurate far outside of the box.
+//!
 //! # Skins
 //!
 //! A wide skin means more to compare, a narrow one more lists to renew. Both skins are a number of
@@ -28,6 +34,7 @@
 //! depend on them.
 
 mod cluster_compare;
+mod images;
 mod molecule_pair_search;
 mod neighbors;
 mod pairs_by_molecules;
@@ -49,8 +56,10 @@ use rayon::prelude::*;
 use super::uniform_grid::MAX_COMPARISONS;
 use super::uniform_grid::simd::Instructions;
 use super::{GridCell, Pair, SearchError, SearchTimes, check_margin};
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 use crate::spheres::SphereError;
+use images::Image;
 pub(crate) use molecule_pair_search::MoleculePairSearch;
 use neighbors::Neighbors;
 pub(crate) use pairs_by_molecules::PairsByMolecules;
@@ -59,7 +68,7 @@ use renumbering::{Renumbering, ranges_of};
 pub use rigid_spheres::RigidSpheres;
 use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;
-use task::{Shared, Task, TaskEvent};
+use task::{NeighborPair, Shared, Task, TaskEvent};
 pub(crate) use time_of_impact::min_closing_time;
 pub use time_of_impact::{
     IMPACT_TOLERANCE_NM, Impact, MovingMolecule, first_impact, visit_impacts,
@@ -95,6 +104,7 @@ pub struct MoleculeSearch {
     molecules: Vec<Arc<RigidSpheres>>,
     /// First sphere of each molecule, and one entry more.
     first_sphere: Vec<u32>,
+    periodic: Option<PeriodicBox>,
     placed: Vec<PlacedMolecule>,
     tasks: Vec<Task>,
     scratches: Scratches,
@@ -131,7 +141,8 @@ pub struct SearchWork {
     pub cluster_bytes: u64,
 }
 
-/// Overlapping spheres of two molecules.
+/// Overlapping spheres of two molecules. In a periodic box, of the first with an image of the
+/// second.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FoundPairs<'a> {
@@ -139,11 +150,14 @@ pub struct FoundPairs<'a> {
     pub a: u32,
     /// The molecule with the larger index.
     pub b: u32,
+    /// Translation of the second to its image next to the first, nm; zero without a periodic box.
+    pub shift: Vec3,
     /// The pairs, in an order that depends on the clusters of the two molecules only.
     pub pairs: &'a [Pair],
     /// Their gaps, nm; negative where the spheres overlap.
     pub gaps: &'a [f32],
-    /// The centers of both spheres in the world, nm; empty if not requested.
+    /// The centers of both spheres in the world, nm; empty if not requested. Those of the second
+    /// molecule are in its image next to the first.
     pub centers: &'a [[Vec3; 2]],
 }
 
@@ -161,9 +175,9 @@ pub struct FoundPairsSink<'a, S, U, C, K, R> {
     pub clear: C,
     /// Adds what a part had received of two molecules before it was cleared, and returns true, or
     /// returns false if it does not know. Called instead of `receive` for molecules that have not
-    /// moved since the last search.
+    /// moved since the last search, except in a periodic box.
     pub repeat: K,
-    /// Adds the pairs of two molecules to a part. They come sorted by `a`, then `b`.
+    /// Adds the pairs of two molecules to a part. They come sorted by `a`, then `b`, then by image.
     pub receive: R,
 }
 
@@ -216,6 +230,7 @@ impl MoleculeSearch {
         let renumbering = Renumbering::replace(&mut self.molecules, molecules);
         if self.margin.is_some() {
             let (tasks, molecules) = (&mut self.tasks, &self.molecules);
+            let is_periodic = self.periodic.is_some();
             let origins = renumbering.apply_to_tasks(tasks);
             let previous = self.origins.take();
             self.origins = Some(match previous {
@@ -226,12 +241,27 @@ impl MoleculeSearch {
                 }
             });
             renumbering.apply(&mut self.placed, |index| {
-                PlacedMolecule::new(Pose::IDENTITY, &molecules[index])
+                PlacedMolecule::new(Pose::IDENTITY, &molecules[index], is_periodic)
             });
             self.neighbors.renumber(&renumbering);
             self.new = renumbering.new_molecules(&self.new);
         }
         self.count_spheres()
+    }
+
+    /// Sets the box that repeats in space; `None` for open space. Nothing is remembered after a
+    /// change. Poses may be anywhere; they are not wrapped.
+    pub fn set_periodic_box(&mut self, periodic_box: Option<PeriodicBox>) {
+        if self.periodic != periodic_box {
+            self.periodic = periodic_box;
+            self.forget();
+        }
+    }
+
+    /// The box that repeats in space.
+    #[must_use]
+    pub fn periodic_box(&self) -> Option<PeriodicBox> {
+        self.periodic
     }
 
     /// Counts the spheres; removes all molecules if there are too many.
@@ -259,9 +289,10 @@ impl MoleculeSearch {
     }
 
     /// The cell around `point` (nm) of the grid that the neighbors were found with, for drawing;
-    /// `None` if there is none.
+    /// `None` if there is none. In a periodic box, that around the wrapped point.
     #[must_use]
     pub fn cell_around(&self, point: Vec3) -> Option<GridCell> {
+        let point = self.periodic.map_or(point, |periodic| periodic.wrap(point));
         self.neighbors.grid.cell_around(point)
     }
 
@@ -283,7 +314,8 @@ impl MoleculeSearch {
     }
 
     /// All pairs of spheres of different molecules closer than their radii plus `margin` (nm),
-    /// sorted. Indices count the spheres molecule by molecule.
+    /// sorted. Indices count the spheres molecule by molecule. In a periodic box, a pair is listed
+    /// once for each image in which it is that close.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -306,11 +338,11 @@ impl MoleculeSearch {
     }
 
     /// Finds all pairs of spheres of different molecules closer than their radii plus `margin`,
-    /// nm. `pose` returns the pose of a molecule.
+    /// nm. `pose` returns the pose of a molecule. A molecule does not meet its own images.
     ///
     /// # Errors
-    /// [`SearchError`] if a pose is not finite, the margin is invalid, or too many spheres lie in
-    /// one place; [`TooCrowded`](SearchError::TooCrowded) has the index of a molecule. The parts of
+    /// [`SearchError`] if a pose is not finite, the margin is invalid, a molecule is larger than the
+    /// periodic box or too far away from it, or too many spheres lie in one place; [`TooCrowded`](SearchError::TooCrowded) has the index of a molecule. The parts of
     /// the sink are undefined then.
     pub fn find<S: Default + Send>(
         &mut self,
@@ -357,7 +389,12 @@ impl MoleculeSearch {
             receive,
         } = sink;
         let same_margin = self.margin == Some(margin);
-        if self.place(pose)? || !same_margin || self.new.len() > MAX_COMPARED_WITH_ALL {
+        let max_new = match self.periodic {
+            None => MAX_COMPARED_WITH_ALL,
+            // There may be ghosts of the others.
+            Some(_) => 0,
+        };
+        if self.place(pose)? || !same_margin || self.new.len() > max_new {
             self.find_neighbors(margin)?;
         } else {
             self.find_new_neighbors(margin)?;
@@ -381,6 +418,7 @@ impl MoleculeSearch {
             molecules: &self.molecules,
             first_sphere: &self.first_sphere,
             placed: &self.placed,
+            periodic: self.periodic,
             margin,
             with_centers,
             instructions: self.instructions,
@@ -422,6 +460,7 @@ impl MoleculeSearch {
 
     /// Places the molecules; returns whether one has left its box.
     fn place(&mut self, pose: impl Fn(usize) -> Pose + Sync) -> Result<bool, SearchError> {
+        let is_periodic = self.periodic.is_some();
         let is_first = self.margin.is_none() || self.placed.len() != self.molecules.len();
         if is_first {
             let tasks = ranges_of(0..self.molecules.len() as u32);
@@ -433,14 +472,17 @@ impl MoleculeSearch {
             self.placed.clear();
             let molecules = self.molecules.iter().enumerate();
             self.placed.extend(
-                molecules.map(|(index, molecule)| PlacedMolecule::new(pose(index), molecule)),
+                molecules.map(|(index, molecule)| {
+                    PlacedMolecule::new(pose(index), molecule, is_periodic)
+                }),
             );
             self.check_placed()?;
             return Ok(true);
         }
         for &index in &self.new {
             let index = index as usize;
-            self.placed[index] = PlacedMolecule::new(pose(index), &self.molecules[index]);
+            let molecule = &self.molecules[index];
+            self.placed[index] = PlacedMolecule::new(pose(index), molecule, is_periodic);
         }
         let (left, valid) = self
             .placed
@@ -449,7 +491,7 @@ impl MoleculeSearch {
             .enumerate()
             .with_min_len(1024)
             .map(|(index, (placed, molecule))| {
-                placed.move_to(pose(index), molecule);
+                placed.move_to(pose(index), molecule, is_periodic);
                 (placed.has_left(molecule), placed.is_valid())
             })
             .reduce(
@@ -474,10 +516,15 @@ impl MoleculeSearch {
 
     /// Finds the neighbors. Pairs that are still neighbors keep their clusters.
     fn find_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
+        let periodic = self.periodic;
         for (placed, molecule) in self.placed.iter_mut().zip(&self.molecules) {
-            placed.renew_skin(molecule, margin)?;
+            placed.renew_skin(molecule, margin, periodic)?;
         }
-        self.neighbors.find(&self.placed, &self.molecules, margin)?;
+        if let Some(periodic) = periodic {
+            check_sizes(&self.molecules, margin, periodic)?;
+        }
+        self.neighbors
+            .find(&self.placed, &self.molecules, margin, periodic)?;
         let keep = self.margin == Some(margin);
         self.scratches.reserve();
         let scratches = &self.scratches;
@@ -491,7 +538,7 @@ impl MoleculeSearch {
                 });
                 let pairs = task.pairs.iter();
                 pairs
-                    .map(|pair| coincident_spheres([pair.a, pair.b], molecules, placed))
+                    .map(|pair| coincident_spheres(pair, molecules, placed, periodic))
                     .sum::<u64>()
             })
             .sum();
@@ -501,7 +548,7 @@ impl MoleculeSearch {
         Ok(())
     }
 
-    /// Finds the neighbors of new molecules.
+    /// Finds the neighbors of new molecules in open space.
     fn find_new_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
         if self.new.is_empty() {
             return Ok(());
@@ -509,7 +556,7 @@ impl MoleculeSearch {
         let (molecules, placed) = (&self.molecules, &mut self.placed);
         for &index in &self.new {
             let index = index as usize;
-            placed[index].renew_skin(&molecules[index], margin)?;
+            placed[index].renew_skin(&molecules[index], margin, None)?;
         }
         let found = self
             .neighbors
@@ -517,7 +564,8 @@ impl MoleculeSearch {
         for Pair { a, b } in found {
             let task = self.tasks.partition_point(|task| task.molecules.end <= a);
             self.tasks[task].add_neighbors(a, b);
-            self.coincident += coincident_spheres([a, b], molecules, placed);
+            let pair = NeighborPair::new(a, b, Image::default());
+            self.coincident += coincident_spheres(&pair, molecules, placed, None);
         }
         if self.coincident > MAX_COMPARISONS {
             // Some of them may be gone by now.
@@ -549,17 +597,40 @@ impl MoleculeSearch {
     }
 }
 
+/// Checks that no molecule is close enough to its own images to touch them.
+fn check_sizes(
+    molecules: &[Arc<RigidSpheres>],
+    margin: f32,
+    periodic: PeriodicBox,
+) -> Result<(), SearchError> {
+    let edge = periodic.size().min_element();
+    let sizes = molecules.iter().enumerate();
+    for (molecule, spheres) in sizes {
+        let diameter = 2.0 * spheres.bounding_radius() + margin;
+        if diameter > edge {
+            return Err(SearchError::LargerThanBox {
+                molecule,
+                diameter,
+                edge,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Number of pairs of spheres of two molecules that are nearly in the same place, else zero. Such
 /// pairs are not counted one by one.
 fn coincident_spheres(
-    pair: [u32; 2],
+    pair: &NeighborPair,
     molecules: &[Arc<RigidSpheres>],
     placed: &[PlacedMolecule],
+    periodic: Option<PeriodicBox>,
 ) -> u64 {
-    let [a, b] = pair.map(|index| &molecules[index as usize]);
-    let [one, other] = pair.map(|index| placed[index as usize].pose.position);
+    let [a, b] = [pair.a, pair.b].map(|index| &molecules[index as usize]);
+    let [one, other] = [pair.a, pair.b].map(|index| &placed[index as usize]);
     let near = 0.25 * a.bounding_radius().min(b.bounding_radius());
-    if one.distance_squared(other) > near * near {
+    let offset = one.offset_to(other, pair.image, periodic);
+    if offset.length_squared() > near * near {
         return 0;
     }
     a.len() as u64 * b.len() as u64

@@ -25,7 +25,7 @@ impl MoleculePairSearch {
         relative: &Pose,
         margin: f32,
     ) -> FoundPairs<'_> {
-        let second = PlacedMolecule::new(*relative, b);
+        let second = PlacedMolecule::new(*relative, b, false);
         let relative = Frame {
             rotation: second.rotation,
             position: relative.position,
@@ -50,6 +50,7 @@ impl MoleculePairSearch {
         FoundPairs {
             a: 0,
             b: 1,
+            shift: Vec3::ZERO,
             pairs: &self.comparison.pairs,
             gaps: &self.comparison.gaps,
             centers: &self.comparison.centers,

@@ -59,6 +59,7 @@ impl PairsByMolecules {
             receive(&FoundPairs {
                 a,
                 b,
+                shift: Vec3::ZERO,
                 pairs: &self.pairs,
                 gaps: &self.gaps,
                 centers: &self.centers,

@@ -3,13 +3,18 @@
 use glam::{Mat3, Quat, Vec3};
 
 use super::RigidSpheres;
+use super::images::Image;
 use super::neighbors::NEIGHBOR_SKIN;
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 use crate::search::{MAX_REACH_NM, SearchError};
 
 /// Bound on the rounding errors of a sphere's position, relative to the largest coordinate: two
 /// transforms of five roundings each, and some for what follows.
-const ROUNDING: f32 = 16.0 * f32::EPSILON;
+pub(super) const ROUNDING: f32 = 16.0 * f32::EPSILON;
+
+/// Widest skin, relative to the shortest edge of the periodic box: few images overlap a box.
+const MAX_SKIN_PER_EDGE: f32 = 0.25;
 
 /// How the width of a skin follows from motion.
 pub(super) struct Skin {
@@ -45,12 +50,14 @@ pub(super) struct PlacedMolecule {
     pub(super) has_moved: bool,
     /// Width of the skin around its box, nm.
     pub(super) skin: f32,
-    /// Bound on the rounding error of its spheres, nm.
+    /// Bound on the rounding error of its spheres, nm. In a periodic box, of their positions
+    /// relative to that of the molecule.
     pub(super) rounding: f32,
 }
 
 impl PlacedMolecule {
-    pub(super) fn new(pose: Pose, molecule: &RigidSpheres) -> Self {
+    /// `is_periodic` says whether there is a periodic box.
+    pub(super) fn new(pose: Pose, molecule: &RigidSpheres, is_periodic: bool) -> Self {
         let mut placed = Self {
             pose,
             rotation: Mat3::IDENTITY,
@@ -60,17 +67,21 @@ impl PlacedMolecule {
             skin: 0.0,
             rounding: 0.0,
         };
-        placed.move_to(pose, molecule);
+        placed.move_to(pose, molecule, is_periodic);
         placed
     }
 
-    pub(super) fn move_to(&mut self, pose: Pose, molecule: &RigidSpheres) {
+    pub(super) fn move_to(&mut self, pose: Pose, molecule: &RigidSpheres, is_periodic: bool) {
         let size = molecule.bounding_radius();
         self.motion = motion(&self.pose, &pose, size);
         self.has_moved = self.pose != pose;
         self.pose = pose;
         self.rotation = Mat3::from_quat(pose.rotation);
-        let farthest = pose.position.abs().max_element();
+        let farthest = if is_periodic {
+            0.0
+        } else {
+            pose.position.abs().max_element()
+        };
         // A quaternion that is not quite a rotation stretches the molecule.
         let stretch = (pose.rotation.length_squared() - 1.0).abs();
         self.rounding = ROUNDING * (farthest + size) + 4.0 * stretch * size;
@@ -81,14 +92,38 @@ impl PlacedMolecule {
         &mut self,
         molecule: &RigidSpheres,
         margin: f32,
+        periodic: Option<PeriodicBox>,
     ) -> Result<(), SearchError> {
         self.reference = (self.pose.position, self.pose.rotation.to_array());
         self.skin = NEIGHBOR_SKIN.width(self.motion);
+        if let Some(periodic) = periodic {
+            let max = MAX_SKIN_PER_EDGE * periodic.size().min_element();
+            self.skin = self.skin.min(max);
+        }
         let reach = 2.0 * molecule.bounding_radius() + margin;
         if reach > MAX_REACH_NM {
             return Err(SearchError::ReachTooLong { reach });
         }
         Ok(())
+    }
+
+    /// Position of the `image` of another molecule relative to this one, nm.
+    #[inline]
+    pub(super) fn offset_to(
+        &self,
+        other: &Self,
+        image: Image,
+        periodic: Option<PeriodicBox>,
+    ) -> Vec3 {
+        let (from, to) = (self.pose.position, other.pose.position);
+        match periodic {
+            None => to - from,
+            // In 64 bits: molecules may be many edges apart.
+            Some(periodic) => {
+                let shift = periodic.exact_shift(image.map(i32::from));
+                (to.as_dvec3() - from.as_dvec3() + shift).as_vec3()
+            }
+        }
     }
 
     /// Whether a sphere may have left the box.

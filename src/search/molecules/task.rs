@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use glam::{Quat, Vec3};
 
 use super::cluster_compare::{ClusterPair, Comparison, Frame, PlacedPair};
+use super::images::Image;
 use super::neighbors::Neighbors;
-use super::placed_molecule::{PlacedMolecule, Skin, motion};
+use super::placed_molecule::{PlacedMolecule, ROUNDING, Skin, motion};
 use super::scratch::{Scratch, keep_headroom};
 use super::{FoundPairs, RigidSpheres};
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::simd::Instructions;
@@ -27,7 +29,7 @@ const CLUSTER_SKIN: Skin = Skin {
 pub(super) struct Task {
     /// The molecules.
     pub(super) molecules: Range<u32>,
-    /// Sorted by molecules.
+    /// Sorted by molecules, then images.
     pub(super) pairs: Vec<NeighborPair>,
     /// Clusters that the pairs remember.
     pub(super) clusters: Vec<ClusterPair>,
@@ -54,6 +56,8 @@ pub(super) enum TaskEvent<'a> {
 pub(super) struct NeighborPair {
     pub(super) a: u32,
     pub(super) b: u32,
+    /// The image of `b` next to `a` at its pose.
+    pub(super) image: Image,
     /// Range of its clusters in the list of the task.
     first: u32,
     len: u32,
@@ -67,16 +71,22 @@ pub(super) struct NeighborPair {
 }
 
 impl NeighborPair {
-    pub(super) fn new(a: u32, b: u32) -> Self {
+    pub(super) fn new(a: u32, b: u32, image: Image) -> Self {
         Self {
             a,
             b,
+            image,
             first: 0,
             len: 0,
             position: Vec3::ZERO,
             rotation: [0.0; 4],
             slack: -1.0,
         }
+    }
+
+    /// What pairs are sorted by.
+    fn key(&self) -> (u32, u32, Image) {
+        (self.a, self.b, self.image)
     }
 
     /// Range of its clusters in the list of the task.
@@ -97,6 +107,7 @@ pub(super) struct Shared<'a> {
     pub(super) molecules: &'a [Arc<RigidSpheres>],
     pub(super) first_sphere: &'a [u32],
     pub(super) placed: &'a [PlacedMolecule],
+    pub(super) periodic: Option<PeriodicBox>,
     pub(super) margin: f32,
     pub(super) with_centers: bool,
     pub(super) instructions: Instructions,
@@ -127,18 +138,17 @@ impl Task {
         let mut previous = previous.iter().peekable();
         for a in self.molecules.clone() {
             let start = self.pairs.len();
-            let range = neighbors.range_of(a);
-            let others = &neighbors.others[range];
+            let others = neighbors.of(a);
             self.pairs
-                .extend(others.iter().map(|&b| NeighborPair::new(a, b)));
-            self.pairs[start..].sort_unstable_by_key(|pair| pair.b);
+                .extend(others.map(|(b, image)| NeighborPair::new(a, b, image)));
+            self.pairs[start..].sort_unstable_by_key(|pair| (pair.b, pair.image));
             if !keep {
                 continue;
             }
             for pair in &mut self.pairs[start..] {
-                let key = (pair.a, pair.b);
-                while previous.next_if(|old| (old.a, old.b) < key).is_some() {}
-                if let Some(old) = previous.next_if(|old| (old.a, old.b) == key) {
+                let key = pair.key();
+                while previous.next_if(|old| old.key() < key).is_some() {}
+                if let Some(old) = previous.next_if(|old| old.key() == key) {
                     *pair = *old;
                     kept += 1;
                 }
@@ -148,13 +158,14 @@ impl Task {
         keep_headroom(&mut self.pairs);
     }
 
-    /// Adds two neighbors, unless it has them.
+    /// Adds two neighbors in open space, unless it has them.
     pub(super) fn add_neighbors(&mut self, a: u32, b: u32) {
+        let pair = NeighborPair::new(a, b, Image::default());
         let place = self
             .pairs
-            .binary_search_by_key(&(a, b), |pair| (pair.a, pair.b));
+            .binary_search_by_key(&pair.key(), NeighborPair::key);
         if let Err(place) = place {
-            self.pairs.insert(place, NeighborPair::new(a, b));
+            self.pairs.insert(place, pair);
             self.has_new_neighbors = true;
         }
     }
@@ -220,7 +231,8 @@ impl Task {
         keep: bool,
         mut report: impl FnMut(TaskEvent<'_>) -> bool,
     ) {
-        let keep = keep && self.has_result;
+        // What is known of two molecules would not tell their images apart.
+        let keep = keep && self.has_result && shared.periodic.is_none();
         let has_moved = |molecule: u32| shared.placed[molecule as usize].has_moved;
         scratch.clusters.clear();
         scratch.comparison.compared = 0;
@@ -247,11 +259,21 @@ impl Task {
                 gaps,
                 centers,
                 ..
-            } = &scratch.comparison;
+            } = &mut scratch.comparison;
             if compared && !pairs.is_empty() {
+                let mut shift = Vec3::ZERO;
+                if let Some(periodic) = shared.periodic {
+                    shift = periodic.shift(pair.image.map(i32::from));
+                    // They were compared relative to the position of the first.
+                    let origin = shared.placed[pair.a as usize].pose.position;
+                    for center in centers.as_flattened_mut() {
+                        *center += origin;
+                    }
+                }
                 report(TaskEvent::Found(&FoundPairs {
                     a: pair.a,
                     b: pair.b,
+                    shift,
                     pairs,
                     gaps,
                     centers,
@@ -285,10 +307,8 @@ impl Task {
         let [a, b] = [pair.a as usize, pair.b as usize];
         let [one, other] = [a, b].map(|index| &shared.placed[index]);
         let inverse = one.pose.rotation.conjugate();
-        let relative = Pose::new(
-            inverse * (other.pose.position - one.pose.position),
-            inverse * other.pose.rotation,
-        );
+        let offset = one.offset_to(other, pair.image, shared.periodic);
+        let relative = Pose::new(inverse * offset, inverse * other.pose.rotation);
         let valid = pair.is_valid(&relative, shared.molecules[b].bounding_radius());
         let first = kept.len() as u32;
         if valid {
@@ -299,6 +319,15 @@ impl Task {
             }
             kept.extend_from_slice(&self.clusters[range]);
         }
+        let (positions, rounding) = match shared.periodic {
+            None => ([one.pose.position, other.pose.position], 0.0),
+            // Relative to the first: positions may be many edges outside of the box.
+            Some(_) => ([Vec3::ZERO, offset], ROUNDING * offset.abs().max_element()),
+        };
+        let frame = |placed: &PlacedMolecule, position| Frame {
+            rotation: placed.rotation,
+            position,
+        };
         let placed = PlacedPair {
             a: &shared.molecules[a],
             b: &shared.molecules[b],
@@ -306,13 +335,10 @@ impl Task {
                 rotation: one.rotation.transpose() * other.rotation,
                 position: relative.position,
             },
-            world: [one, other].map(|placed| Frame {
-                rotation: placed.rotation,
-                position: placed.pose.position,
-            }),
+            world: [frame(one, positions[0]), frame(other, positions[1])],
             first_sphere: [a, b].map(|index| shared.first_sphere[index]),
             margin: shared.margin,
-            rounding: one.rounding + other.rounding,
+            rounding: one.rounding + other.rounding + rounding,
             with_centers: shared.with_centers,
         };
         if valid {
