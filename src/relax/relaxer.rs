@@ -476,10 +476,8 @@ fn check_sizes(crowd: &Crowd, config: &RelaxConfig) -> Result<(), RelaxError> {
         return Ok(());
     };
     let edge = periodic.size().min_element();
-    let members = crowd.members().iter().map(|member| member.template);
-    let conformers = crowd.conformer_sets().iter().flatten();
-    for template in members.chain(conformers.map(|conformer| conformer.0)) {
-        let template = &crowd.templates()[template as usize];
+    for member in crowd.members() {
+        let template = crowd.template_of(member);
         let diameter = 2.0 * template.bounding_radius() + gap_of(config);
         if diameter > edge {
             return Err(RelaxError::LargerThanBox {

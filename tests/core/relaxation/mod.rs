@@ -1,4 +1,4 @@
-//! Crowds of fixed, confined and exchanged molecules, and the springs of every surface.
+//! Crowds of fixed and confined molecules, and the springs of every surface.
 
 mod fixed_members;
 mod fixtures;
