@@ -13,6 +13,9 @@ use glam::{DVec3, Vec2, Vec3};
 
 use super::fixtures::{BOX_HEIGHT, along, barrel, flat, popc, porin, rod, sphere};
 
+/// Distance of lipids that a protein may touch, nm: more than its radius.
+const NEAR: f32 = 6.0;
+
 fn lipids() -> [Species; 2] {
     [popc().take(4), rod("rod", 10, 0.4)]
 }
@@ -67,6 +70,10 @@ fn lipids_inside(built: &Membrane, entries: &[ProteinEntry]) -> [usize; 2] {
                     let apart: DVec3 = (point - member.pose.position).as_dvec3();
                     let periodic = crowd.periodic_box().unwrap();
                     point = member.pose.position + periodic.shortest(apart).as_vec3();
+                }
+                // Not the other side of the ring.
+                if point.distance(member.pose.position) > NEAR {
+                    continue;
                 }
                 let in_plane = section.in_plane(&member.pose, point);
                 in_pore += usize::from(section.is_pore(in_plane));
@@ -135,7 +142,9 @@ fn the_area_of_a_barrel_is_that_of_its_disc_or_of_its_wall() {
         };
         for leaflet in [&built.report.outer, &built.report.inner] {
             let area = leaflet.as_ref().unwrap().protein_area;
-            assert!((area / expected - 1.0).abs() < 0.05, "{area} {expected}");
+            // The wall is 0.4 nm thick, between atoms less.
+            let error = if keep_pore_empty { 0.05 } else { 0.12 };
+            assert!((area / expected - 1.0).abs() < error, "{area} {expected}");
         }
         let [inside, in_pore] = lipids_inside(&built, &entries);
         assert_eq!(inside, 0);
