@@ -2,9 +2,8 @@
 
 use glam::Vec3;
 
-use super::builder::LeafletPlan;
-use super::{MembraneConfig, MembraneError, Species};
-use crate::compartment::Leaflet;
+use super::leaflet_plan::LeafletPlan;
+use super::{MembraneConfig, MembraneError, ProteinEntry, ProteinPlaces, Species};
 use crate::molecule::MoleculeTemplate;
 
 /// Difference of the edges of box and surface that counts as none, as a fraction of the edge.
@@ -89,7 +88,7 @@ fn shapes<'a>(
 ) -> Vec<Shape<'a>> {
     let mut shapes = Vec::new();
     for plan in plans {
-        let sign = Leaflet::sign(plan.leaflet);
+        let sign = plan.leaflet.sign();
         for &(index, _) in &plan.composition.parts {
             let lipid = &species[index];
             shapes.extend(lipid.conformers().iter().map(|conformer| Shape {
@@ -100,9 +99,8 @@ fn shapes<'a>(
             }));
         }
     }
-    // Copies at given places may be flipped: both ways round need the space.
     for entry in &config.proteins {
-        shapes.extend([1.0, -1.0].map(|sign| Shape {
+        shapes.extend(signs(entry).into_iter().map(|sign| Shape {
             name: &entry.protein.name,
             template: &entry.protein.template,
             out: entry.protein.up * sign,
@@ -110,4 +108,20 @@ fn shapes<'a>(
         }));
     }
     shapes
+}
+
+/// 1 for copies of a protein that are not flipped, −1 for flipped ones, each at most once.
+fn signs(entry: &ProteinEntry) -> Vec<f32> {
+    let is_used = |flipped: bool| match &entry.places {
+        ProteinPlaces::Random(count) => *count > 0 && entry.flipped == flipped,
+        ProteinPlaces::At(places) => {
+            let mut places = places.iter();
+            places.any(|place| (entry.flipped != place.flipped) == flipped)
+        }
+    };
+    let signs = [(false, 1.0), (true, -1.0)].into_iter();
+    signs
+        .filter(|(flipped, _)| is_used(*flipped))
+        .map(|(_, sign)| sign)
+        .collect()
 }

@@ -8,12 +8,12 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::composition::ResolvedComposition;
+use super::leaflet_plan::LeafletPlan;
 use super::leaflet_points::{LeafletPoints, free_points};
 use super::protein_outline::{PlacedOutline, PlacedOutlines, ProteinOutline};
 use super::protein_places::{PlacedProtein, ProteinKind, ProteinPlacer, images};
 use super::report::{LeafletReport, MembraneReport, ProteinReport, SpeciesReport};
-use super::{MAX_LIPIDS, MembraneConfig, MembraneError, Species, box_check};
+use super::{MembraneConfig, MembraneError, Species, box_check};
 use crate::compartment::{Leaflet, Placement};
 use crate::crowd::{Crowd, CrowdMember};
 
@@ -53,93 +53,6 @@ pub struct Membrane {
     pub inner: Range<usize>,
 }
 
-/// A leaflet before it has molecules.
-pub(super) struct LeafletPlan {
-    pub leaflet: Leaflet,
-    pub composition: ResolvedComposition,
-    /// Distance of the plane of the leaflet from the mid-surface along its normal, nm.
-    pub offset: f32,
-    /// Area at its plane, nm².
-    pub area: f32,
-}
-
-impl LeafletPlan {
-    /// Checks one composition.
-    fn new(
-        leaflet: Leaflet,
-        species: &[Species],
-        config: &MembraneConfig,
-    ) -> Result<Option<Self>, MembraneError> {
-        let composition = match leaflet {
-            Leaflet::Outer => &config.outer,
-            Leaflet::Inner => &config.inner,
-        };
-        let Some(composition) = composition else {
-            return Ok(None);
-        };
-        let composition = composition.resolve(leaflet, species.len())?;
-        for &(index, _) in &composition.parts {
-            species[index].check()?;
-        }
-        let head = composition.mean(|index| species[index].head_distance()) as f32;
-        let heads = leaflet.sign() * head;
-        let offset = 0.5 * heads;
-        for offset in [heads, offset] {
-            let room = config.surface.area_at(offset);
-            // False for NaN.
-            let has_room = room > 0.0;
-            if !has_room {
-                return Err(MembraneError::LeafletWithoutRoom {
-                    leaflet,
-                    offset,
-                    room,
-                });
-            }
-        }
-        Ok(Some(Self {
-            leaflet,
-            composition,
-            offset,
-            area: config.surface.area_at(offset),
-        }))
-    }
-
-    /// Lowest and highest height of the leaflet above the mid-surface, nm.
-    fn slab(&self) -> [f32; 2] {
-        let heads = 2.0 * self.offset;
-        [heads.min(0.0), heads.max(0.0)]
-    }
-
-    /// The number of lipids, and the number that would fit if there are more.
-    fn lipids(
-        &self,
-        species: &[Species],
-        config: &MembraneConfig,
-        room: f32,
-    ) -> Result<(u32, Option<u32>), MembraneError> {
-        let leaflet = self.leaflet;
-        let area = self.composition.mean(|index| species[index].area());
-        let fitting = f64::from(room) / (f64::from(config.area_scale) * area);
-        if let Some(number) = self.composition.number {
-            // One more than the area allows is rounding.
-            let is_overfull = f64::from(number) >= fitting + 1.0;
-            return Ok((number, is_overfull.then_some(fitting as u32)));
-        }
-        let lipids = fitting.round();
-        if lipids > f64::from(MAX_LIPIDS) {
-            return Err(MembraneError::TooManyLipids { leaflet, lipids });
-        }
-        if lipids < 1.0 {
-            return Err(MembraneError::LeafletWithoutRoom {
-                leaflet,
-                offset: self.offset,
-                room,
-            });
-        }
-        Ok((lipids as u32, None))
-    }
-}
-
 /// Builds a membrane of lipids of several species and of proteins along a surface.
 ///
 /// # Numbers
@@ -156,7 +69,8 @@ impl LeafletPlan {
 /// along the axis of the protein. No center of mass of a lipid starts inside of it, and the area of
 /// the outline is not available to lipids. On a curved surface the outline remains that of a rigid
 /// body with straight walls: lipids are projected along the axis of the protein, not along the
-/// surface. The area of a pore that several proteins surround counts as surface.
+/// surface. Each copy counts on its own: the area of a pore that several proteins surround is surface,
+/// and where outlines of given places overlap, the overlap counts twice.
 ///
 /// # Positions
 ///

@@ -171,11 +171,11 @@ pub enum MembraneError {
         area: f32,
     },
     /// There is no free place for a protein.
-    #[error("{wanted} proteins do not fit on the surface: {placed} would fit")]
+    #[error("{wanted} proteins do not fit on the surface; about {placed} would fit")]
     ProteinsDoNotFit {
         /// Number of proteins.
         wanted: usize,
-        /// Number of those that found a place.
+        /// Largest number that was placed.
         placed: usize,
     },
     /// Two proteins at given places have overlapping atoms.

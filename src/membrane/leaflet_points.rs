@@ -56,7 +56,7 @@ pub(super) fn free_points(leaflet: &LeafletPoints, count: usize, seed: u64) -> O
         free.collect::<Vec<(f32, Vec3)>>()
     };
     let limit = count.saturating_mul(MAX_OVERSAMPLING) + 1000;
-    let mut total = (count as f32 / leaflet.free_part).ceil() as usize;
+    let mut total = (count as f64 / f64::from(leaflet.free_part)).ceil() as usize;
     let mut tried = Vec::new();
     let mut best: Option<Vec<(f32, Vec3)>> = None;
     for attempt in 0..MAX_TRIES {

@@ -12,6 +12,7 @@ mod composition;
 mod config;
 mod cross_section;
 mod error;
+mod leaflet_plan;
 mod leaflet_points;
 mod membrane_protein;
 mod protein_outline;

@@ -297,3 +297,42 @@ fn no_lipids_are_counted_for_an_entry_without_copies() {
     assert_eq!(with.proteins, 0..0);
     assert_eq!(with.report.outer, without.report.outer);
 }
+
+#[test]
+fn lipids_between_many_proteins_have_exact_numbers_and_even_places() {
+    for count in [1, 12, 18] {
+        let entries = vec![ProteinEntry::new(barrel(1.5), ProteinPlaces::Random(count))];
+        let built = build(entries.clone(), flat(18.0));
+        assert_eq!(lipids_inside(&built, &entries), [0, 0]);
+        let report = built.report.outer.as_ref().unwrap();
+        let room = 18.0 * 18.0 - count as f32 * PI * 1.7 * 1.7;
+        assert!((report.lipid_area() / room - 1.0).abs() < 0.04);
+        let periodic = built.crowd.periodic_box().unwrap();
+        let lipids = &built.crowd.members()[built.outer.clone()];
+        let lattice = (2.0 / 3.0_f64.sqrt() * 0.525).sqrt();
+        for a in 0..lipids.len() {
+            for b in 0..a {
+                let apart = lipids[a].pose.position - lipids[b].pose.position;
+                let apart = periodic.shortest(apart.as_dvec3()).truncate().length();
+                assert!(apart > 0.8 * lattice, "{apart} nm with {count} proteins");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_single_lipid_finds_a_place_next_to_a_protein() {
+    let entries = vec![ProteinEntry::new(barrel(1.5), ProteinPlaces::Random(1))];
+    for seed in 0..20 {
+        let config = MembraneConfig {
+            outer: Some(Composition::numbers(&[(1, 1)])),
+            inner: Some(Composition::numbers(&[(0, 1)])),
+            proteins: entries.clone(),
+            seed,
+            ..flat(4.8)
+        };
+        let built = membrane(&lipids(), &config).unwrap();
+        assert_eq!(lipids_inside(&built, &entries), [0, 0]);
+        assert_eq!((built.outer, built.inner), (1..2, 2..3));
+    }
+}
