@@ -186,15 +186,15 @@ impl Builder<'_> {
         for (plan, outlines) in plans.iter().zip(&outlines) {
             let areas = placed.iter().map(|p| f64::from(outlines[p.kind].area));
             let protein_area = areas.sum::<f64>() as f32;
-            let room = plan.area - protein_area;
-            if protein_area > 0.0 && room <= 0.0 {
+            let free_area = plan.area - protein_area;
+            if protein_area > 0.0 && free_area <= 0.0 {
                 return Err(MembraneError::MoreProteinThanSurface {
                     leaflet: plan.leaflet,
                     protein_area,
                     area: plan.area,
                 });
             }
-            let (lipids, overfull) = plan.lipids(self.species, self.config, room)?;
+            let (lipids, overfull) = plan.lipids(self.species, self.config, free_area)?;
             counts.push((lipids, overfull, protein_area));
         }
         for ((plan, outlines), (lipids, overfull, protein_area)) in

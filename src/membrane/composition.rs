@@ -109,8 +109,8 @@ impl ResolvedComposition {
     }
 
     /// The number of lipids of each species of `total`, by the method of the largest remainder:
-    /// all are rounded down, and those that lose most get one more until the sum is right. Of
-    /// equal remainders the first comes first.
+    /// all are rounded down, and species with the largest remainders get one more until the sum is
+    /// right. Of equal remainders the first comes first.
     pub fn split(&self, total: u32) -> Vec<u32> {
         let exact: Vec<f64> = self
             .parts

@@ -8,11 +8,11 @@ use crate::compartment::Leaflet;
 use crate::crowd::CrowdError;
 use crate::molecule::{MoleculeError, TemplateError};
 
-/// Why a membrane, or a species of lipids, cannot be built.
+/// Why a membrane or a species of lipids is invalid.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MembraneError {
-    /// A file of a species cannot be loaded.
+    /// A file of a species is missing or invalid.
     #[error(transparent)]
     Molecule(#[from] MoleculeError),
     /// A collision radius is invalid.
@@ -146,7 +146,7 @@ pub enum MembraneError {
     },
     /// The heads of a leaflet have no surface, or no lipid fits.
     #[error(
-        "the {} leaflet has no room: {room:.2} nm² are left {offset:+.2} nm from the surface",
+        "the {} leaflet has no space for lipids: {free_area:.2} nm² are left {offset:+.2} nm from the surface",
         side(*leaflet)
     )]
     LeafletWithoutRoom {
@@ -155,7 +155,7 @@ pub enum MembraneError {
         /// Distance from the mid-surface along its normal, nm.
         offset: f32,
         /// The area there, nm².
-        room: f32,
+        free_area: f32,
     },
     /// The proteins cover all of a leaflet.
     #[error(

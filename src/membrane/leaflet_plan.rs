@@ -36,14 +36,14 @@ impl LeafletPlan {
         let heads = leaflet.sign() * head;
         let offset = 0.5 * heads;
         for offset in [heads, offset] {
-            let room = config.surface.area_at(offset);
+            let free_area = config.surface.area_at(offset);
             // False for NaN.
-            let has_room = room > 0.0;
-            if !has_room {
+            let has_area = free_area > 0.0;
+            if !has_area {
                 return Err(MembraneError::LeafletWithoutRoom {
                     leaflet,
                     offset,
-                    room,
+                    free_area,
                 });
             }
         }
@@ -66,11 +66,11 @@ impl LeafletPlan {
         &self,
         species: &[Species],
         config: &MembraneConfig,
-        room: f32,
+        free_area: f32,
     ) -> Result<(u32, Option<u32>), MembraneError> {
         let leaflet = self.leaflet;
         let area = self.composition.mean(|index| species[index].area());
-        let fitting = f64::from(room) / (f64::from(config.area_scale) * area);
+        let fitting = f64::from(free_area) / (f64::from(config.area_scale) * area);
         if let Some(number) = self.composition.number {
             // One more than the area allows is rounding.
             let is_overfull = f64::from(number) >= fitting + 1.0;
@@ -84,7 +84,7 @@ impl LeafletPlan {
             return Err(MembraneError::LeafletWithoutRoom {
                 leaflet,
                 offset: self.offset,
-                room,
+                free_area,
             });
         }
         Ok((lipids as u32, None))

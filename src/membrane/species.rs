@@ -139,7 +139,7 @@ impl Species {
     /// select one.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and if a file cannot be loaded.
+    /// As [`new`](Self::new), and if a file is missing or invalid.
     pub fn load(
         name: impl Into<String>,
         paths: &[impl AsRef<Path>],

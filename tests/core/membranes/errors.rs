@@ -1,4 +1,4 @@
-//! Every reason why a membrane cannot be built.
+//! Each error of the builder.
 
 use std::f32::consts::PI;
 use std::sync::Arc;

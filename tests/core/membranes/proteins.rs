@@ -3,7 +3,7 @@
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
-use bevy_rapier_molecules::compartment::{ShapeCompartment, Torus};
+use bevy_rapier_molecules::compartment::{FlatPatch, ShapeCompartment, Surface, Torus};
 use bevy_rapier_molecules::membrane::{
     Composition, CrossSection, CrossSectionConfig, MemberKind, Membrane, MembraneConfig,
     MembraneProtein, ProteinEntry, ProteinPlace, ProteinPlaces, Species, membrane,
@@ -119,8 +119,8 @@ fn lipids_stay_out_of_proteins_and_pores_on_any_surface() {
                 report.protein_area
             );
             // POPC 0.65 and rods 0.4, 1:1.
-            let room = report.area - report.protein_area;
-            assert_eq!(report.lipids(), (room / 0.525).round() as u32, "{name}");
+            let free = report.area - report.protein_area;
+            assert_eq!(report.lipids(), (free / 0.525).round() as u32, "{name}");
             assert_eq!(range.len(), report.lipids() as usize, "{name}");
         }
     }
@@ -305,8 +305,8 @@ fn lipids_between_many_proteins_have_exact_numbers_and_even_places() {
         let built = build(entries.clone(), flat(18.0));
         assert_eq!(lipids_inside(&built, &entries), [0, 0]);
         let report = built.report.outer.as_ref().unwrap();
-        let room = 18.0 * 18.0 - count as f32 * PI * 1.7 * 1.7;
-        assert!((report.lipid_area() / room - 1.0).abs() < 0.04);
+        let free = 18.0 * 18.0 - count as f32 * PI * 1.7 * 1.7;
+        assert!((report.lipid_area() / free - 1.0).abs() < 0.04);
         let periodic = built.crowd.periodic_box().unwrap();
         let lipids = &built.crowd.members()[built.outer.clone()];
         let lattice = (2.0 / 3.0_f64.sqrt() * 0.525).sqrt();
@@ -335,4 +335,19 @@ fn a_single_lipid_finds_a_place_next_to_a_protein() {
         assert_eq!(lipids_inside(&built, &entries), [0, 0]);
         assert_eq!((built.outer, built.inner), (1..2, 2..3));
     }
+}
+
+#[test]
+fn a_plane_may_start_anywhere_in_its_box() {
+    let patch = FlatPatch::new(Vec2::splat(10.0), 7.0).unwrap();
+    let shift = Pose::from_translation(Vec3::new(103.3, -57.1, 7.0));
+    let config = MembraneConfig {
+        surface: patch.with_pose(&shift).unwrap(),
+        ..flat(10.0)
+    };
+    let entries = vec![ProteinEntry::new(barrel(1.5), ProteinPlaces::Random(3))];
+    let built = build(entries.clone(), config);
+    assert_eq!(lipids_inside(&built, &entries), [0, 0]);
+    let there = build(entries, flat(10.0));
+    assert_eq!(built.report, there.report);
 }

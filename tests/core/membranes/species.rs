@@ -37,7 +37,7 @@ fn several_files_give_their_conformers_in_order() {
     let options = LoadOptions::default();
     let species = Species::load("POPC", &[one, many.clone()], &options, 0.65).unwrap();
     assert_eq!(species.conformers().len(), 17);
-    let rest = Species::load("POPC", &[many.clone()], &options, 0.65).unwrap();
+    let rest = Species::load("POPC", std::slice::from_ref(&many), &options, 0.65).unwrap();
     assert_eq!(species.conformers()[1..], *rest.conformers());
     let options = LoadOptions {
         model: ModelChoice::Number(3),
