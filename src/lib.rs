@@ -88,7 +88,7 @@
 //! | `render` | molecules drawn atom by atom (feature `draw`) |
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
-//! | [`membrane`] | proteins in membranes: orientation, cross-sections |
+//! | [`membrane`] | builder of membranes: lipids and proteins, with their orientation and cross-sections |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
 //! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
 //! | [`dynamics`] | contact solver: impulses between moving molecules |

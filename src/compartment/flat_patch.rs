@@ -97,6 +97,10 @@ impl Surface for FlatPatch {
         Some(points.collect())
     }
 
+    fn period(&self) -> Option<Vec2> {
+        Some(self.size)
+    }
+
     /// # Errors
     /// [`CompartmentError::BadPose`] as for all surfaces; [`CompartmentError::Rotated`] if the
     /// pose has a rotation, as the periodic box has none.

@@ -52,7 +52,8 @@ pub use error::CompartmentError;
 pub use even_points::even_points;
 pub use flat_patch::FlatPatch;
 pub use placement::{
-    Confinement, Deviation, Excess, Leaflet, Placement, PlacementError, bilayer_depth, up_and_head,
+    Confinement, Deviation, Excess, Leaflet, Placement, PlacementError, bilayer_depth,
+    bilayer_depth_along, up_and_head,
 };
 #[cfg(feature = "gpu")]
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
@@ -63,7 +64,7 @@ pub use torus::Torus;
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use rand::Rng;
 use rapier3d::parry::shape::SharedShape;
 
@@ -117,6 +118,11 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
         _count: usize,
         _random: &mut dyn Rng,
     ) -> Option<Vec<Vec3>> {
+        None
+    }
+
+    /// The edges along x and y (nm) of one period, if this is a periodic plane.
+    fn period(&self) -> Option<Vec2> {
         None
     }
 

@@ -352,6 +352,13 @@ const TAIL_OVERLAP: f32 = 0.11;
 #[must_use]
 pub fn bilayer_depth(template: &MoleculeTemplate) -> f32 {
     let (up, head) = up_and_head(template);
+    bilayer_depth_along(template, up, head)
+}
+
+/// As [`bilayer_depth`], for a lipid with a known axis: `up` points from tail to head (unit vector,
+/// body frame), and the head is `head` nm above the center of mass.
+#[must_use]
+pub fn bilayer_depth_along(template: &MoleculeTemplate, up: Vec3, head: f32) -> f32 {
     let heights = template.positions().iter().map(|position| position.dot(up));
     let tail = heights.fold(0.0, f32::min);
     (head - tail) * (1.0 - TAIL_OVERLAP) - head

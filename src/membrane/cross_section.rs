@@ -278,6 +278,21 @@ impl CrossSection {
         self.pixels[place.y as usize * self.width + place.x as usize]
     }
 
+    /// Centers of the pixels along the edge of the outline, or of the union of all discs if pores
+    /// are outside of it, nm.
+    pub(super) fn edge(&self, pores_are_inside: bool) -> Vec<Vec2> {
+        let is_inside =
+            |pixel: Pixel| pixel == Pixel::Protein || (pores_are_inside && pixel == Pixel::Pore);
+        let is_edge = |index: &usize| {
+            let mut neighbors = self.neighbors(*index);
+            is_inside(self.pixels[*index])
+                && neighbors.any(|neighbor| !is_inside(self.pixels[neighbor]))
+        };
+        let edge = (0..self.pixels.len()).filter(is_edge);
+        edge.map(|index| self.center_of(index % self.width, index / self.width))
+            .collect()
+    }
+
     fn area_of(&self, is_counted: impl Fn(Pixel) -> bool) -> f32 {
         let pixels = self.pixels.iter().filter(|pixel| is_counted(**pixel));
         pixels.count() as f32 * PIXEL * PIXEL
@@ -312,6 +327,11 @@ impl CrossSection {
     #[must_use]
     pub fn in_plane(&self, pose: &Pose, point: Vec3) -> Vec2 {
         in_plane(self.axes, pose.inverse_transform_point(point))
+    }
+
+    /// World point (nm) with these in-plane coordinates (nm), at the height of the center of mass.
+    pub(super) fn world_point(&self, pose: &Pose, point: Vec2) -> Vec3 {
+        pose.transform_point(self.axes[0] * point.x + self.axes[1] * point.y)
     }
 
     /// Radius of the circle about the center of mass that contains the outline, nm; 0 if it is

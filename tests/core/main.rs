@@ -16,6 +16,7 @@ mod hashed_grid;
 mod hashed_grid_queries;
 mod local_grid;
 mod membrane_proteins;
+mod membranes;
 mod molecule_shape;
 mod motion;
 mod proxy;

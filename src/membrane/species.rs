@@ -1,0 +1,267 @@
+//! [`Species`]: a kind of lipid, with its conformers and the area of a molecule.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::MembraneError;
+use crate::compartment::{bilayer_depth_along, up_and_head};
+use crate::molecule::{LoadOptions, MoleculeTemplate, SplitBy, load_structure};
+
+/// Areas of a molecule in a fluid bilayer, nm²: typical values of the literature, rounded. They
+/// depend on temperature and on the other lipids; cholesterol in particular makes them smaller.
+const KNOWN_AREAS: [(&[&str], f32); 16] = [
+    (&["POPC"], 0.65),
+    (&["POPE"], 0.58),
+    (&["POPS"], 0.60),
+    (&["POPG"], 0.66),
+    (&["POPI", "SAPI"], 0.66),
+    (&["DPPC"], 0.63),
+    (&["DPPE"], 0.57),
+    (&["DOPC"], 0.68),
+    (&["DOPE"], 0.61),
+    (&["DOPS"], 0.65),
+    (&["DLPC"], 0.61),
+    (&["DMPC"], 0.60),
+    (&["DSPC"], 0.66),
+    (&["PSM", "SM", "sphingomyelin"], 0.53),
+    (&["CHL1", "CHOL", "CHL", "CLR", "cholesterol"], 0.38),
+    (&["cardiolipin", "TOCL", "TOCL2", "CDL", "CL"], 1.1),
+];
+
+/// Area of a molecule (nm²) of a well-known lipid in a fluid bilayer, by its usual name in capital
+/// or small letters.
+///
+/// ```
+/// use bevy_rapier_molecules::membrane::known_area;
+///
+/// assert_eq!(known_area("popc"), Some(0.65));
+/// assert_eq!(known_area("Cholesterol"), known_area("CHL1"));
+/// assert_eq!(known_area("water"), None);
+/// ```
+#[must_use]
+pub fn known_area(name: &str) -> Option<f32> {
+    let is_known = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let known = KNOWN_AREAS.iter().find(|(names, _)| is_known(names));
+    known.map(|(_, area)| *area)
+}
+
+/// One shape of a lipid, and how it sits in a leaflet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conformer {
+    /// Its atoms.
+    pub template: Arc<MoleculeTemplate>,
+    /// Direction from tail to head, a unit vector in the body frame.
+    pub up: Vec3,
+    /// Distance of the center of mass from the mid-surface, toward the side of the leaflet, nm.
+    pub depth: f32,
+    /// Height of the head above the center of mass, along `up`, nm.
+    pub head_height: f32,
+}
+
+impl Conformer {
+    /// A conformer along its longest axis, at the depth at which the tails of two leaflets meet.
+    #[must_use]
+    pub fn new(template: Arc<MoleculeTemplate>) -> Self {
+        let (up, head_height) = up_and_head(&template);
+        Self::along(template, up, head_height)
+    }
+
+    fn along(template: Arc<MoleculeTemplate>, up: Vec3, head_height: f32) -> Self {
+        let depth = bilayer_depth_along(&template, up, head_height);
+        Self {
+            template,
+            up,
+            depth,
+            head_height,
+        }
+    }
+}
+
+/// A kind of lipid: conformers that may replace each other, and the area of a molecule.
+///
+/// ```
+/// use bevy_rapier_molecules::membrane::Species;
+/// use bevy_rapier_molecules::molecule::LoadOptions;
+///
+/// let options = LoadOptions::default();
+/// // The models of the file are the conformers.
+/// let popc = Species::load("POPC", &["assets/lipids/popc_conformers.pdb"], &options, 0.65)?
+///     .take(8)
+///     // Atoms overlap if their centers are closer than 0.2 nm.
+///     .with_radius(0.1)?;
+/// assert_eq!(popc.conformers().len(), 8);
+/// assert!((1.6..2.2).contains(&popc.head_distance()), "nm from the mid-surface");
+/// # Ok::<(), bevy_rapier_molecules::membrane::MembraneError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Species {
+    name: String,
+    conformers: Vec<Conformer>,
+    area: f32,
+}
+
+impl Species {
+    /// A species with one conformer per template, along its longest axis, and the area of a
+    /// molecule, nm² (see [`known_area`]).
+    ///
+    /// # Errors
+    /// [`MembraneError`] if there are no templates, their numbers of atoms differ, or the area is
+    /// not positive.
+    pub fn new(
+        name: impl Into<String>,
+        templates: Vec<Arc<MoleculeTemplate>>,
+        area: f32,
+    ) -> Result<Self, MembraneError> {
+        let conformers = templates.into_iter().map(Conformer::new).collect();
+        Self::from_conformers(name, conformers, area)
+    }
+
+    /// A species with given conformers and the area of a molecule, nm².
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if the axis or a height of a conformer is invalid.
+    pub fn from_conformers(
+        name: impl Into<String>,
+        conformers: Vec<Conformer>,
+        area: f32,
+    ) -> Result<Self, MembraneError> {
+        let species = Self {
+            name: name.into(),
+            conformers,
+            area,
+        };
+        species.checked()
+    }
+
+    /// A species from structure files. Each model of each file is a conformer, unless the options
+    /// select one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if a file is missing or invalid.
+    pub fn load(
+        name: impl Into<String>,
+        paths: &[impl AsRef<Path>],
+        options: &LoadOptions,
+        area: f32,
+    ) -> Result<Self, MembraneError> {
+        let mut templates = Vec::new();
+        for path in paths {
+            let models = load_structure(path, options)?.split_by(SplitBy::Model, options)?;
+            templates.extend(models.into_iter().map(|model| model.template));
+        }
+        Self::new(name, templates, area)
+    }
+
+    /// The same species with every collision radius set to `radius` nm: half of the distance below
+    /// which atoms overlap.
+    ///
+    /// # Errors
+    /// [`MembraneError::Template`] if the radius is not positive.
+    pub fn with_radius(mut self, radius: f32) -> Result<Self, MembraneError> {
+        for conformer in &mut self.conformers {
+            let template = MoleculeTemplate::clone(&conformer.template);
+            conformer.template = Arc::new(template.with_uniform_radius(radius)?);
+        }
+        Ok(self)
+    }
+
+    /// The same species with a given axis for all conformers: `up` points from tail to head (body
+    /// frame, any length), and the heads are `head_height` nm above the centers of mass.
+    ///
+    /// # Errors
+    /// [`MembraneError::BadConformer`] if `up` has no direction or the height is not finite.
+    pub fn with_axis(mut self, up: Vec3, head_height: f32) -> Result<Self, MembraneError> {
+        let unit = crate::compartment::direction(up).unwrap_or(up);
+        for conformer in &mut self.conformers {
+            *conformer = Conformer::along(Arc::clone(&conformer.template), unit, head_height);
+        }
+        self.checked()
+    }
+
+    /// The same species with its first `count` conformers, or all if there are fewer.
+    #[must_use]
+    pub fn take(mut self, count: usize) -> Self {
+        self.conformers.truncate(count);
+        self
+    }
+
+    /// Name of the species.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The conformers.
+    #[must_use]
+    pub fn conformers(&self) -> &[Conformer] {
+        &self.conformers
+    }
+
+    /// Area of a molecule in the plane of its leaflet, nm².
+    #[must_use]
+    pub fn area(&self) -> f32 {
+        self.area
+    }
+
+    /// Distance of the heads from the mid-surface, nm: the mean over the conformers, or 0 without
+    /// any.
+    #[must_use]
+    pub fn head_distance(&self) -> f32 {
+        let heads = self.conformers.iter().map(|c| c.depth + c.head_height);
+        heads.sum::<f32>() / self.conformers.len().max(1) as f32
+    }
+
+    /// The species, if it is valid.
+    pub(super) fn checked(self) -> Result<Self, MembraneError> {
+        self.check()?;
+        Ok(self)
+    }
+
+    pub(super) fn check(&self) -> Result<(), MembraneError> {
+        let species = || self.name.clone();
+        let Some(first) = self.conformers.first() else {
+            return Err(MembraneError::NoConformers { species: species() });
+        };
+        if !(self.area.is_finite() && self.area > 0.0) {
+            let area = self.area;
+            return Err(MembraneError::BadArea {
+                species: species(),
+                area,
+            });
+        }
+        let expected = first.template.atom_count();
+        for (conformer, shape) in self.conformers.iter().enumerate() {
+            let atoms = shape.template.atom_count();
+            if atoms != expected {
+                return Err(MembraneError::UnequalConformers {
+                    species: species(),
+                    conformer,
+                    atoms,
+                    expected,
+                });
+            }
+            let is_placed = shape.depth.is_finite() && shape.head_height.is_finite();
+            if !(is_placed && shape.up.is_normalized()) {
+                return Err(MembraneError::BadConformer {
+                    species: species(),
+                    conformer,
+                    up: shape.up,
+                    depth: shape.depth,
+                    head_height: shape.head_height,
+                });
+            }
+        }
+        let head = self.head_distance();
+        // False for NaN.
+        let is_above = head > 0.0;
+        if !is_above {
+            return Err(MembraneError::HeadInMidSurface {
+                species: species(),
+                head,
+            });
+        }
+        Ok(())
+    }
+}

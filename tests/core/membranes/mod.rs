@@ -1,0 +1,8 @@
+//! Membranes of lipids and proteins.
+
+mod counts;
+mod errors;
+mod fixtures;
+mod mixing;
+mod proteins;
+mod species;
