@@ -68,6 +68,19 @@ impl PeriodicBox {
         Pose::new(self.wrap(pose.position), pose.rotation)
     }
 
+    /// The number, along each axis, of the copy of the box that contains `point`: whole numbers,
+    /// zero for the box itself.
+    #[must_use]
+    pub fn image_of(&self, point: DVec3) -> DVec3 {
+        (point / self.size.as_dvec3()).floor()
+    }
+
+    /// As [`shift`](Self::shift), in 64 bits: exact to a million edges and more.
+    #[must_use]
+    pub fn exact_shift(&self, image: [i32; 3]) -> DVec3 {
+        DVec3::from_array(image.map(f64::from)) * self.size.as_dvec3()
+    }
+
     /// The shortest of all vectors from an image of one point to the other, given one of them, nm.
     #[must_use]
     pub fn shortest(&self, vector: DVec3) -> DVec3 {
@@ -115,6 +128,25 @@ mod tests {
             assert!(wrapped.cmpge(Vec3::ZERO).all() && wrapped.cmplt(periodic.size()).all());
             let edges = (point - wrapped) / periodic.size();
             assert!((edges - edges.round()).abs().max_element() < 1.0e-3);
+        }
+    }
+
+    #[test]
+    fn a_point_minus_the_shift_of_its_image_is_in_the_box() {
+        let periodic = PeriodicBox::new(Vec3::new(3.0, 4.0, 5.0)).unwrap();
+        for point in [
+            DVec3::ZERO,
+            DVec3::new(3.0, -0.5, 5.0),
+            DVec3::new(-3.0e6, 7.5, -12.25),
+        ] {
+            let image = periodic
+                .image_of(point)
+                .to_array()
+                .map(|number| number as i32);
+            let inside = point - periodic.exact_shift(image);
+            assert!(
+                inside.cmpge(DVec3::ZERO).all() && inside.cmplt(DVec3::new(3.0, 4.0, 5.0)).all()
+            );
         }
     }
 

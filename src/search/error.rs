@@ -1,5 +1,6 @@
 //! Errors of the pair searches.
 
+use glam::Vec3;
 use thiserror::Error;
 
 use super::boxes::BoxError;
@@ -79,6 +80,27 @@ pub enum SearchError {
         /// Largest number that is stored.
         max: u64,
     },
+    /// A sphere is too far from a periodic box: 32 bits do not resolve where in the box it is.
+    #[error(
+        "sphere {index} is {edges:.0} edges from the periodic box, more than 2²⁴; move it closer"
+    )]
+    TooFarFromBox {
+        /// Index of the sphere.
+        index: usize,
+        /// Its distance from the box, in edges.
+        edges: f64,
+    },
+    /// A periodic box is much smaller than the longest reach.
+    #[error(
+        "a periodic box of {} × {} × {} nm has too many images within the reach of {reach} nm; use a larger box",
+        size.x, size.y, size.z
+    )]
+    TooManyImages {
+        /// Edges of the box, nm.
+        size: Vec3,
+        /// Longest reach of two spheres, nm.
+        reach: f32,
+    },
     /// The device of the search failed. A search on the CPU can do the same work.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -86,8 +108,6 @@ pub enum SearchError {
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
     use crate::search::{
         AutoGrid, BruteForce, HierarchicalGrid, PairBuffer, PairSearch, UniformGrid,

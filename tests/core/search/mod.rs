@@ -16,6 +16,7 @@ mod kinds;
 mod molecule_changes;
 mod molecules;
 mod oracle;
+mod periodic;
 mod random;
 
 mod searches;
