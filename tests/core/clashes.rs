@@ -429,6 +429,26 @@ fn clashes_with_images_are_those_of_brute_force() {
     );
 }
 
+/// The unit cell of the file is the box of the simulation that equilibrated the membrane.
+#[test]
+fn the_membrane_has_no_closer_atoms_across_the_faces_of_its_cell() {
+    let options = LoadOptions::default();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules/popc_bilayer.pdb");
+    let structure = load_structure(path, &options).unwrap();
+    let parts = structure.split_by(SplitBy::Residue, &options).unwrap();
+    let inside = clashes(&parts, Some(0.2), 0);
+    let options = ClashOptions {
+        tolerance: Some(0.2),
+        worst: 1000,
+        periodic_box: structure.unit_cell().unwrap().orthorhombic(),
+    };
+    let all = find_clashes(&placed(&parts), &options).unwrap();
+    assert!(all.pairs > inside.pairs);
+    let across = all.worst.iter().filter(|clash| clash.image != Some([0; 3]));
+    assert_eq!(across.count(), all.pairs - inside.pairs);
+    assert_eq!(all.closest_nm, inside.closest_nm);
+}
+
 #[test]
 fn a_molecule_longer_than_the_box_clashes_with_its_own_image() {
     let parts = parts_of("popc.pdb", SplitBy::Residue);
