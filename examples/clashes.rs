@@ -4,24 +4,30 @@
 //! cargo run --release --example clashes -- structure.pdb
 //! cargo run --release --example clashes -- vesicle.pdb --by residue --tolerance 0.2
 //! cargo run --release --example clashes -- structure.cif --report - --worst 100
+//! cargo run --release --example clashes -- membrane.pdb --by molecule --periodic
 //! cargo run --release --example clashes -- structure.cif --screenshot clashes.png
 //! ```
 //!
 //! Without `--tolerance`, atoms clash if their collision spheres (0.7 of the van der Waals radii)
-//! overlap. The exit code does not depend on the number of clashes. `--help` lists the options and
+//! overlap. With a periodic box, parts also clash with the images of others and of themselves. The
+//! exit code does not depend on the number of clashes. `--help` lists the options and
 //! exit codes.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use bevy_rapier_molecules::contact::clashes::{
     Clash, ClashAtom, ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
 };
-use bevy_rapier_molecules::molecule::{LoadOptions, MoleculePart, SplitBy, load_structure};
+use bevy_rapier_molecules::molecule::{
+    LoadOptions, MoleculePart, SplitBy, Structure, load_structure,
+};
+use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::search::SearchError;
 use clap::{Parser, ValueEnum};
+use glam::Vec3;
 use serde::Serialize;
 
 use common::{
@@ -48,6 +54,17 @@ struct Arguments {
     /// radii do].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
+    /// Edges of the box that repeats in space, nm.
+    #[arg(
+        long = "box",
+        value_name = "X,Y,Z",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    edges: Option<Vec<f32>>,
+    /// Use the unit cell of the file as the box that repeats in space.
+    #[arg(long, conflicts_with = "edges")]
+    periodic: bool,
     /// Number of listed clashes.
     #[arg(long, value_name = "N", default_value_t = 10)]
     worst: usize,
@@ -73,6 +90,8 @@ enum By {
     Chain,
     /// Each residue is a part.
     Residue,
+    /// Each molecule of a file that this library wrote is a part.
+    Molecule,
     /// Each model is a part.
     Model,
 }
@@ -93,9 +112,10 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         arguments.common.report = Some("-".into());
     }
     arguments.common.prepare()?;
-    let clash_options = ClashOptions {
+    let mut clash_options = ClashOptions {
         tolerance: arguments.tolerance,
         worst: arguments.worst,
+        periodic_box: given_box(&arguments)?,
     };
     // Invalid options are reported before a device is opened.
     clash_options.check()?;
@@ -106,10 +126,14 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
     let by = match arguments.by {
         By::Chain => SplitBy::Chain,
         By::Residue => SplitBy::Residue,
+        By::Molecule => SplitBy::Molecule,
         By::Model => SplitBy::Model,
     };
     let structure = load_structure(&arguments.file, &options)?;
     print_load_warnings(&arguments.file, structure.warnings());
+    if arguments.periodic {
+        clash_options.periodic_box = Some(box_of(&structure, &arguments.file)?);
+    }
     let parts = structure.split_by(by, &options)?;
     let screenshot = arguments.screenshot.get()?;
     let (head, report) = search(&arguments, &parts, &clash_options)?;
@@ -122,9 +146,30 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
     arguments.common.write_report(&output)?;
     arguments.common.print(|out| write_table(out, &output))?;
     match screenshot {
-        Some(screenshot) => draw(&parts, arguments.tolerance, &screenshot),
+        Some(screenshot) => draw(&parts, &clash_options, &screenshot),
         None => Ok(()),
     }
+}
+
+/// The box of the command line.
+fn given_box(arguments: &Arguments) -> Result<Option<PeriodicBox>, AnyError> {
+    let Some(edges) = &arguments.edges else {
+        return Ok(None);
+    };
+    let [x, y, z] = edges[..] else {
+        return Err("--box needs three edges in nm, such as 6.4,6.7,7.3".into());
+    };
+    Ok(Some(PeriodicBox::new(Vec3::new(x, y, z))?))
+}
+
+/// The box that is the unit cell of the file.
+fn box_of(structure: &Structure, file: &Path) -> Result<PeriodicBox, AnyError> {
+    let file = file.display();
+    let Some(cell) = structure.unit_cell().filter(|cell| !cell.is_placeholder()) else {
+        return Err(format!("{file}: the file has no unit cell; give the edges with --box").into());
+    };
+    let periodic = cell.orthorhombic();
+    periodic.ok_or_else(|| format!("{file}: the unit cell has other angles than 90°").into())
 }
 
 /// Finds the clashes on the requested backend.
@@ -160,7 +205,7 @@ const FRAMES: u32 = 3;
 #[cfg(feature = "draw")]
 fn draw(
     parts: &[MoleculePart],
-    tolerance: Option<f32>,
+    options: &ClashOptions,
     screenshot: &Screenshot,
 ) -> Result<(), AnyError> {
     use std::sync::Arc;
@@ -169,12 +214,12 @@ fn draw(
     use bevy::prelude::*;
     use bevy_rapier_molecules::prelude::*;
     use bevy_rapier_molecules::render::{DepthCue, MoleculeInstance, MoleculeRenderPlugin};
-    use bevy_rapier_molecules::search::{AutoGrid, PairSearch};
+    use bevy_rapier_molecules::search::{AutoGrid, PairSearch, PeriodicSearch};
     use bevy_rapier_molecules::spheres::SphereSet;
 
     let mut templates = Vec::with_capacity(parts.len());
     for part in parts {
-        templates.push(Arc::new(match tolerance {
+        templates.push(Arc::new(match options.tolerance {
             Some(tolerance) => (*part.template)
                 .clone()
                 .with_uniform_radius(tolerance / 2.0)?,
@@ -185,11 +230,25 @@ fn draw(
     let placed = placed.map(|(template, part)| (&**template, part.pose));
     let spheres = SphereSet::from_molecules(placed)?;
     let colliding: Vec<AtomicBool> = parts.iter().map(|_| AtomicBool::new(false)).collect();
-    AutoGrid::new().visit_pairs(&spheres, 0.0, &|pairs, _| {
-        for sphere in pairs.iter().flat_map(|pair| [pair.a, pair.b]) {
-            colliding[spheres.owner(sphere as usize) as usize].store(true, Ordering::Relaxed);
-        }
-    })?;
+    let mark = |sphere: u32| {
+        colliding[spheres.owner(sphere as usize) as usize].store(true, Ordering::Relaxed);
+    };
+    let mut grid = AutoGrid::new();
+    if let Some(periodic) = options.periodic_box {
+        PeriodicSearch::new(&mut grid, periodic).visit_pairs(&spheres, 0.0, &|pairs, _| {
+            pairs
+                .iter()
+                .flat_map(|pair| [pair.a, pair.b])
+                .for_each(mark);
+        })?;
+    } else {
+        grid.visit_pairs(&spheres, 0.0, &|pairs, _| {
+            pairs
+                .iter()
+                .flat_map(|pair| [pair.a, pair.b])
+                .for_each(mark);
+        })?;
+    }
     let molecules = (0..).zip(parts).map(|(template, part)| MoleculeInstance {
         template,
         pose: part.pose,
@@ -226,7 +285,7 @@ fn draw(
 }
 
 #[cfg(not(feature = "draw"))]
-fn draw(_: &[MoleculePart], _: Option<f32>, _: &Screenshot) -> Result<(), AnyError> {
+fn draw(_: &[MoleculePart], _: &ClashOptions, _: &Screenshot) -> Result<(), AnyError> {
     common::screen::check_adapter()
 }
 
@@ -239,6 +298,10 @@ fn write_table(out: &mut dyn Write, output: &Output) -> io::Result<()> {
     )?;
     if let Some(adapter) = &output.head.device.adapter {
         writeln!(out, "searched on {adapter}")?;
+    }
+    if let Some(periodic) = report.box_nm {
+        let size = periodic.size();
+        writeln!(out, "periodic box: {} × {} × {} nm", size.x, size.y, size.z)?;
     }
     match report.tolerance_nm {
         Some(tolerance) => writeln!(out, "pairs closer than {tolerance} nm: {}", report.pairs)?,
@@ -256,10 +319,14 @@ fn write_table(out: &mut dyn Write, output: &Output) -> io::Result<()> {
         penetration_nm,
         a,
         b,
+        image,
         ..
     } in &report.worst
     {
-        let (a, b) = (label(a), label(b));
+        let (a, mut b) = (label(a), label(b));
+        if let Some([x, y, z]) = image.filter(|image| *image != [0; 3]) {
+            b += &format!(" in image {x} {y} {z}");
+        }
         writeln!(
             out,
             "{distance_nm:11.4}  {penetration_nm:14.4}  {a:<24}  {b}"

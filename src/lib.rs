@@ -92,6 +92,7 @@
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
 //! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
 //! | [`dynamics`] | contact solver: impulses between moving molecules |
+//! | [`certificate`] | what a written file contains: distances, rings, placements |
 //! | [`docking`] | one molecule moved around another without overlaps |
 //! | [`motion`] | continuous collision detection: unknown trajectories with bounds, Brownian motion, walls |
 //! | [`force`] | laws of contacts and springs: the thesis's and a projection law |
@@ -149,6 +150,7 @@
 
 pub mod backend;
 mod bucket_sort;
+pub mod certificate;
 pub mod compartment;
 pub mod contact;
 pub mod crowd;

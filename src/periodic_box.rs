@@ -51,7 +51,8 @@ impl PeriodicBox {
     }
 
     /// As [`shift`](Self::shift), exactly if the numbers have at most 29 bits, nm.
-    pub(crate) fn exact_shift(&self, image: [i32; 3]) -> DVec3 {
+    #[must_use]
+    pub fn exact_shift(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);
         DVec3::new(x, y, z) * self.size.as_dvec3()
     }
@@ -59,8 +60,8 @@ impl PeriodicBox {
     /// Numbers of the image of the box around `point` (nm): the point minus their
     /// [`shift`](Self::shift) is inside, but for rounding. Saturates.
     #[must_use]
-    pub fn image_of(&self, point: Vec3) -> [i32; 3] {
-        let edges = (point.as_dvec3() / self.size.as_dvec3()).floor();
+    pub fn image_of(&self, point: DVec3) -> [i32; 3] {
+        let edges = (point / self.size.as_dvec3()).floor();
         edges.to_array().map(|number| number as i32)
     }
 
@@ -158,12 +159,12 @@ mod tests {
             (Vec3::new(3.0, -4.0, 4.9), [1, -1, 0]),
             (Vec3::new(-0.5, 7.5, -5012.5), [-1, 1, -1003]),
         ] {
-            assert_eq!(periodic.image_of(point), image);
+            assert_eq!(periodic.image_of(point.as_dvec3()), image);
             assert_eq!(periodic.wrap(point) + periodic.shift(image), point);
             let exact = periodic.exact_shift(image);
             assert_eq!(exact, periodic.shift(image).as_dvec3());
         }
-        assert_eq!(periodic.image_of(Vec3::X * 1.0e30)[0], i32::MAX);
+        assert_eq!(periodic.image_of(DVec3::X * 1.0e30)[0], i32::MAX);
     }
 
     #[test]

@@ -13,10 +13,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::closest_distance::closest_distance;
+use super::closest_distance::{closest_distance, closest_periodic_distance};
 use crate::molecule::MoleculeTemplate;
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
-use crate::search::{AutoGrid, Pair, PairSearch, SearchError};
+use crate::search::{AutoGrid, ImagePair, Pair, PairSearch, PeriodicSearch, SearchError};
 use crate::spheres::{SphereError, SphereSet};
 
 /// Largest [`ClashOptions::worst`].
@@ -66,6 +67,10 @@ pub struct ClashOptions {
     pub tolerance: Option<f32>,
     /// Number of clashes to list, worst first; at most [`MAX_WORST`]. Default: 10.
     pub worst: usize,
+    /// The box that repeats in space: atoms clash with the images of other parts, and of their own
+    /// part, too. Default: `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub periodic_box: Option<PeriodicBox>,
 }
 
 impl Default for ClashOptions {
@@ -73,6 +78,7 @@ impl Default for ClashOptions {
         Self {
             tolerance: None,
             worst: 10,
+            periodic_box: None,
         }
     }
 }
@@ -116,7 +122,8 @@ pub struct ClashAtom {
     pub element: &'static str,
 }
 
-/// Two atoms of different parts that are too close.
+/// Two atoms that are too close: of different parts, or in a periodic box of a part and an image
+/// of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Clash {
@@ -128,6 +135,10 @@ pub struct Clash {
     pub a: ClashAtom,
     /// The other atom.
     pub b: ClashAtom,
+    /// By how many edges of the periodic box the other atom is moved along each axis; `None`
+    /// without a box.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<[i32; 3]>,
 }
 
 /// Number of clashes, and the worst of them.
@@ -136,14 +147,17 @@ pub struct Clash {
 pub struct ClashReport {
     /// [`ClashOptions::tolerance`], nm.
     pub tolerance_nm: Option<f32>,
+    /// [`ClashOptions::periodic_box`]: its edges, nm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub box_nm: Option<PeriodicBox>,
     /// Number of parts.
     pub parts: usize,
     /// Number of atoms.
     pub atoms: usize,
     /// Number of pairs of atoms that clash.
     pub pairs: usize,
-    /// Distance (nm) of the closest two atoms of different parts, whether they clash or not;
-    /// `None` if there is only one part.
+    /// Distance (nm) of the closest two atoms of different parts, or images, whether they clash or
+    /// not; `None` if there is only one part and no periodic box.
     pub closest_nm: Option<f64>,
     /// The clashes with the deepest penetration, deepest first.
     pub worst: Vec<Clash>,
@@ -151,9 +165,12 @@ pub struct ClashReport {
 
 /// Finds the atoms of different `parts` that are too close to each other.
 ///
-/// Atoms of the same part never clash. Takes the time of one grid search and about 100 bytes
+/// Atoms of the same part never clash. In a [periodic box](ClashOptions::periodic_box), a part is
+/// whole, wherever it is; atoms that clash with several images of another atom are that many pairs.
+///
+/// Takes the time of one grid search and about 100 bytes
 /// per atom; clashes are counted, and only the worst are stored. Atoms that lie in the same
-/// point are merged, so that a file of coincident atoms takes no longer.
+/// point are merged, so that a file of coincident atoms takes no longer, unless there is a periodic box.
 ///
 /// ```
 /// use bevy_rapier_molecules::prelude::*;
@@ -193,24 +210,34 @@ pub fn find_clashes_with(
         // Spheres overlap exactly if their centers are closer than the tolerance.
         spheres.set_radius(tolerance / 2.0)?;
     }
-    let closest = closest_distance(&spheres);
+    let closest = match &options.periodic_box {
+        Some(periodic) => closest_periodic_distance(&spheres, periodic)?,
+        None => closest_distance(&spheres),
+    };
     let clashes = Clashes::new(&spheres, options.worst);
-    match Sites::merge(&spheres, closest) {
-        Some(sites) => sites.visit_pairs(search, &clashes)?,
-        None => {
-            search.visit_pairs(&spheres, 0.0, &|pairs, gaps| clashes.add(pairs, gaps))?;
-        }
+    if let Some(periodic) = options.periodic_box {
+        PeriodicSearch::new(search, periodic).visit_pairs(&spheres, 0.0, &|pairs, distances| {
+            clashes.add_images(pairs, distances);
+        })?;
+    } else if let Some(sites) = Sites::merge(&spheres, closest) {
+        sites.visit_pairs(search, &clashes)?;
+    } else {
+        search.visit_pairs(&spheres, 0.0, &|pairs, gaps| clashes.add(pairs, gaps))?;
     }
     let (pairs, worst) = clashes.finish();
     Ok(ClashReport {
         tolerance_nm: options.tolerance,
+        box_nm: options.periodic_box,
         parts: parts.len(),
         atoms: spheres.len(),
         pairs: pairs as usize,
         closest_nm: closest,
         worst: worst
             .iter()
-            .map(|ranked| describe(parts, &spheres, ranked))
+            .map(|ranked| Clash {
+                image: options.periodic_box.map(|_| ranked.image),
+                ..describe(parts, &spheres, ranked)
+            })
             .collect(),
     })
 }
@@ -219,6 +246,8 @@ pub fn find_clashes_with(
 #[derive(Clone, Copy)]
 struct RankedPair {
     pair: Pair,
+    /// By how many edges of a periodic box the second sphere is moved.
+    image: [i32; 3],
     distance: f64,
     penetration: f64,
 }
@@ -228,10 +257,16 @@ impl RankedPair {
         let (a, b) = (pair.a as usize, pair.b as usize);
         let center = |index: usize| -> DVec3 { spheres.center(index).as_dvec3() };
         let distance = center(a).distance(center(b));
+        Self::at_distance(spheres, pair, distance)
+    }
+
+    fn at_distance(spheres: &SphereSet, pair: Pair, distance: f64) -> Self {
+        let radius = |index: u32| f64::from(spheres.radius(index as usize));
         Self {
             pair,
+            image: [0; 3],
             distance,
-            penetration: f64::from(spheres.radius(a)) + f64::from(spheres.radius(b)) - distance,
+            penetration: radius(pair.a) + radius(pair.b) - distance,
         }
     }
 }
@@ -284,6 +319,18 @@ impl<'a> Clashes<'a> {
         self.keep(candidates.map(|(pair, _)| RankedPair::new(self.spheres, *pair)));
     }
 
+    /// Counts pairs of spheres and images with their distances (nm), and keeps the worst.
+    fn add_images(&self, pairs: &[ImagePair], distances: &[f64]) {
+        self.count(pairs.len() as u64);
+        let max_gap = f64::from(self.max_gap());
+        let ranked = pairs.iter().zip(distances).map(|(&pair, &distance)| {
+            let ImagePair { a, b, image } = pair;
+            let ranked = RankedPair::at_distance(self.spheres, Pair { a, b }, distance);
+            RankedPair { image, ..ranked }
+        });
+        self.keep(ranked.filter(|ranked| -ranked.penetration <= max_gap));
+    }
+
     /// Keeps the worst of these pairs and the previous ones.
     fn keep(&self, candidates: impl Iterator<Item = RankedPair>) {
         let candidates: Vec<RankedPair> = candidates.collect();
@@ -299,11 +346,12 @@ impl<'a> Clashes<'a> {
         }
     }
 
-    /// Keeps the pairs with the deepest penetration, ties in the order of their indices.
+    /// Keeps the pairs with the deepest penetration, ties in the order of their indices and
+    /// images.
     fn truncate(&self, worst: &mut Vec<RankedPair>) {
         worst.sort_unstable_by(|a, b| {
             let deeper = b.penetration.total_cmp(&a.penetration);
-            deeper.then(a.pair.cmp(&b.pair))
+            deeper.then(a.pair.cmp(&b.pair)).then(a.image.cmp(&b.image))
         });
         worst.truncate(self.capacity);
     }
@@ -464,5 +512,6 @@ fn describe(
         penetration_nm: ranked.penetration,
         a: atom(ranked.pair.a),
         b: atom(ranked.pair.b),
+        image: None,
     }
 }

@@ -6,11 +6,16 @@
 //! 3. skip a pair of boxes that are further apart than the smallest distance found, or whose
 //!    spheres all have the same owner;
 //! 4. compare the spheres of two leaves one by one, in 64 bits.
+//!
+//! In a periodic box, the distance without further images is an upper bound, and so is the shortest
+//! edge, the distance of a sphere from its own image. All images within that bound are then added.
 
 use std::ops::Range;
 
 use glam::{DVec3, Vec3};
 
+use crate::periodic_box::PeriodicBox;
+use crate::search::{PeriodicImages, SearchError};
 use crate::spheres::SphereSet;
 
 /// Largest number of spheres in a leaf.
@@ -23,6 +28,50 @@ const MIN_PARALLEL_SPHERES: usize = 16 * 1024;
 /// if there are no such spheres. Centers must be finite.
 #[must_use]
 pub fn closest_distance(spheres: &SphereSet) -> Option<f64> {
+    let center = |sphere: u32| spheres.center(sphere as usize).as_dvec3();
+    closest(spheres, 0.0, |a, b| center(a).distance_squared(center(b)))
+}
+
+/// As [`closest_distance`], in a periodic box: images count as spheres of another owner, those of
+/// a sphere itself too. `None` without spheres.
+///
+/// # Errors
+/// [`SearchError`] if a sphere is invalid or too far from the box.
+pub fn closest_periodic_distance(
+    spheres: &SphereSet,
+    periodic: &PeriodicBox,
+) -> Result<Option<f64>, SearchError> {
+    if spheres.is_empty() {
+        return Ok(None);
+    }
+    // Centers only, so that no radius adds images.
+    let mut points = spheres.clone();
+    points.set_radius(0.0)?;
+    let mut images = PeriodicImages::default();
+    images.build(&points, periodic, 0.0)?;
+    let distance_squared = |images: &PeriodicImages, a: u32, b: u32| {
+        let distance = images.original_pair(a, b).distance(spheres, periodic);
+        distance * distance
+    };
+    let inside = closest(images.spheres(), images.rounding(), |a, b| {
+        distance_squared(&images, a, b)
+    });
+    let shortest_edge = f64::from(periodic.size().min_element());
+    let bound = inside.map_or(shortest_edge, |inside| inside.min(shortest_edge));
+    images.build(&points, periodic, (bound as f32).next_up())?;
+    let all = closest(images.spheres(), images.rounding(), |a, b| {
+        distance_squared(&images, a, b)
+    });
+    Ok(all.or(Some(bound)))
+}
+
+/// The smallest distance (nm) of two spheres with different owners, by a function of their indices
+/// that differs from the distance of their centers by at most `rounding`, nm.
+fn closest(
+    spheres: &SphereSet,
+    rounding: f64,
+    distance_squared: impl Fn(u32, u32) -> f64,
+) -> Option<f64> {
     let mut order: Vec<u32> = (0..spheres.len() as u32).collect();
     if order.is_empty() {
         return None;
@@ -31,7 +80,10 @@ pub fn closest_distance(spheres: &SphereSet) -> Option<f64> {
     let mut search = Search {
         spheres,
         order: &order,
+        rounding,
+        distance_squared,
         min_squared: f64::INFINITY,
+        max_squared: f64::INFINITY,
     };
     search.within(&tree);
     search
@@ -100,14 +152,18 @@ impl Node {
     }
 }
 
-struct Search<'a> {
+struct Search<'a, D> {
     spheres: &'a SphereSet,
     order: &'a [u32],
+    rounding: f64,
+    distance_squared: D,
     /// Square of the smallest distance found, nm².
     min_squared: f64,
+    /// Square of the distance (nm²) from which on boxes have no closer spheres.
+    max_squared: f64,
 }
 
-impl Search<'_> {
+impl<D: Fn(u32, u32) -> f64> Search<'_, D> {
     /// Compares the spheres of one box.
     fn within(&mut self, node: &Node) {
         if node.owner.is_some() {
@@ -132,7 +188,7 @@ impl Search<'_> {
     /// Compares the spheres of two boxes.
     fn between(&mut self, a: &Node, b: &Node) {
         let same_owner = a.owner.is_some() && a.owner == b.owner;
-        if same_owner || a.distance_squared(b) >= self.min_squared {
+        if same_owner || a.distance_squared(b) >= self.max_squared {
             return;
         }
         // Descend into the box with more spheres.
@@ -164,12 +220,17 @@ impl Search<'_> {
 
     #[inline]
     fn compare(&mut self, k: usize, l: usize) {
-        let (a, b) = (self.order[k] as usize, self.order[l] as usize);
-        if self.spheres.owner(a) == self.spheres.owner(b) {
+        let (a, b) = (self.order[k], self.order[l]);
+        if self.spheres.owner(a as usize) == self.spheres.owner(b as usize) {
             return;
         }
-        let (ca, cb) = (self.spheres.center(a), self.spheres.center(b));
-        let squared = ca.as_dvec3().distance_squared(cb.as_dvec3());
-        self.min_squared = self.min_squared.min(squared);
+        let squared = (self.distance_squared)(a, b);
+        if squared < self.min_squared {
+            self.min_squared = squared;
+            self.max_squared = match self.rounding {
+                0.0 => squared,
+                rounding => (squared.sqrt() + rounding).powi(2),
+            };
+        }
     }
 }

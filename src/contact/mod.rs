@@ -8,4 +8,4 @@
 pub mod clashes;
 mod closest_distance;
 
-pub use closest_distance::closest_distance;
+pub use closest_distance::{closest_distance, closest_periodic_distance};

@@ -9,9 +9,11 @@ use smol_str::SmolStr;
 
 use super::text_rows::{TextRows, push_fixed, scale};
 use super::{
-    AngstromPose, ExportError, ExportOptions, ExportSummary, MAX_COORDINATE, is_standard_residue,
+    ANGSTROM_PER_NM, AngstromPose, ExportError, ExportOptions, ExportSummary, MAX_COORDINATE,
+    is_standard_residue,
 };
 use crate::molecule::MoleculeTemplate;
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
 /// The columns of the atom table, in the order of their values in a row.
@@ -47,7 +49,8 @@ const MAX_DECIMALS: u8 = 6;
 /// `AA` for the 27th. Residues keep their names, numbers and insertion codes. `label_asym_id`
 /// counts the chains of all molecules, so it equals `auth_asym_id` if no molecule has several;
 /// `label_seq_id` counts the residues of a molecule; molecules with the same template share
-/// `label_entity_id`.
+/// `label_entity_id`. A periodic box is written as `_cell`. A reader recovers the molecules by
+/// splitting the file [by molecule](crate::molecule::SplitBy::Molecule).
 ///
 /// # Errors
 /// [`ExportError`] if the writer fails, a pose is invalid or out of range, or a name contains
@@ -58,9 +61,10 @@ pub fn write_mmcif<'a>(
     options: &ExportOptions,
 ) -> Result<ExportSummary, ExportError> {
     let mut rows = TextRows::new(writer);
-    write_head(&mut rows, &options.title)?;
+    write_head(&mut rows, options)?;
     let mut state = State {
         decimals: options.decimals.min(MAX_DECIMALS),
+        periodic_box: options.periodic_box,
         ..State::default()
     };
     for (template, pose) in molecules {
@@ -73,8 +77,8 @@ pub fn write_mmcif<'a>(
 }
 
 /// Writes everything before the first atom.
-fn write_head(rows: &mut TextRows<impl Write>, title: &str) -> Result<(), ExportError> {
-    let title = title.trim().replace(char::is_control, " ");
+fn write_head(rows: &mut TextRows<impl Write>, options: &ExportOptions) -> Result<(), ExportError> {
+    let title = options.title.trim().replace(char::is_control, " ");
     let id = block_name(&title);
     rows.push(&format!("data_{id}\n#\n_entry.id {id}\n#\n"));
     if !title.is_empty() {
@@ -83,12 +87,47 @@ fn write_head(rows: &mut TextRows<impl Write>, title: &str) -> Result<(), Export
             "_struct.entry_id {id}\n_struct.title {title}\n#\n"
         ));
     }
+    if let Some(periodic) = &options.periodic_box {
+        write_cell(rows, &id, periodic)?;
+    }
     rows.push("loop_\n");
     for column in ATOM_SITE {
         rows.push("_atom_site.");
         rows.push(column);
         rows.end_row()?;
     }
+    Ok(())
+}
+
+/// Writes the cell of a box with right angles.
+fn write_cell(
+    rows: &mut TextRows<impl Write>,
+    id: &str,
+    periodic: &PeriodicBox,
+) -> Result<(), ExportError> {
+    rows.push(&format!("_cell.entry_id {id}\n"));
+    for (name, edge) in ["a", "b", "c"].into_iter().zip(periodic.size().to_array()) {
+        let edge = f64::from(edge) * ANGSTROM_PER_NM;
+        let scaled = scale(edge, MAX_DECIMALS);
+        if edge > MAX_COORDINATE || scaled <= 0 {
+            return Err(ExportError::BoxOutOfRange {
+                size: periodic.size(),
+                format: "mmCIF readers",
+                max: MAX_COORDINATE / ANGSTROM_PER_NM,
+                alternative: "",
+            });
+        }
+        rows.push(&format!("_cell.length_{name} "));
+        push_fixed(&mut rows.buffer, scaled, MAX_DECIMALS);
+        rows.end_row()?;
+    }
+    for name in ["alpha", "beta", "gamma"] {
+        rows.push(&format!("_cell.angle_{name} 90.00\n"));
+    }
+    rows.push("_cell.Z_PDB 1\n#\n");
+    rows.push(&format!(
+        "_symmetry.entry_id {id}\n_symmetry.space_group_name_H-M 'P 1'\n#\n"
+    ));
     Ok(())
 }
 
@@ -110,6 +149,7 @@ fn block_name(title: &str) -> String {
 #[derive(Default)]
 struct State {
     decimals: u8,
+    periodic_box: Option<PeriodicBox>,
     summary: ExportSummary,
     /// Number of chains of the previous molecules.
     chains: usize,
@@ -127,7 +167,7 @@ impl State {
         template: &MoleculeTemplate,
         pose: Pose,
     ) -> Result<(), ExportError> {
-        let pose = AngstromPose::new(self.summary.molecules, template, pose)?;
+        let pose = AngstromPose::new(self.summary.molecules, template, pose, self.periodic_box)?;
         let next = self.entities.len() + 1;
         let entity = *self.entities.entry(ptr::from_ref(template)).or_insert(next);
         let chain_numbers = self.number_chains(template);

@@ -30,6 +30,7 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use crate::molecule::{MAX_COORDINATE_NM, MoleculeTemplate};
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
 /// Ångström in a nanometer.
@@ -85,6 +86,21 @@ pub enum ExportError {
         /// The format, its range, and an alternative if there is one.
         range: &'static str,
     },
+    /// An edge of the periodic box does not fit the columns of the format.
+    #[error(
+        "the periodic box of {} × {} × {} nm does not fit {format}; use edges from 0.0001 to {max} nm{alternative}",
+        size.x, size.y, size.z
+    )]
+    BoxOutOfRange {
+        /// The edges, nm.
+        size: Vec3,
+        /// The format.
+        format: &'static str,
+        /// Largest edge, nm.
+        max: f64,
+        /// What to do instead; empty if there is nothing.
+        alternative: &'static str,
+    },
     /// An atom or residue name is not supported by the format.
     #[error("the name {name:?} is not supported: {expected}")]
     UnsupportedName {
@@ -104,13 +120,17 @@ pub enum ExportError {
 }
 
 /// Options of the writers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportOptions {
     /// Title of the structure. Default: none.
     pub title: String,
     /// Decimals of the coordinates (ångström) in mmCIF, at most 6. PDB always has 3. Default: 3.
     pub decimals: u8,
+    /// The box that repeats in space, written as the unit cell. Every molecule is moved as a whole
+    /// by edges of the box until its center of mass is inside. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub periodic_box: Option<PeriodicBox>,
 }
 
 impl Default for ExportOptions {
@@ -118,6 +138,7 @@ impl Default for ExportOptions {
         Self {
             title: String::new(),
             decimals: 3,
+            periodic_box: None,
         }
     }
 }
@@ -142,16 +163,26 @@ struct AngstromPose {
 }
 
 impl AngstromPose {
-    fn new(index: usize, template: &MoleculeTemplate, pose: Pose) -> Result<Self, ExportError> {
+    /// The pose of molecule `index`, moved into the periodic box if there is one.
+    fn new(
+        index: usize,
+        template: &MoleculeTemplate,
+        pose: Pose,
+        periodic_box: Option<PeriodicBox>,
+    ) -> Result<Self, ExportError> {
         if !pose.is_rigid() {
             return Err(ExportError::InvalidPose {
                 molecule: index,
                 name: template.name().to_owned(),
             });
         }
+        let mut position = pose.position.as_dvec3();
+        if let Some(periodic) = periodic_box {
+            position -= periodic.exact_shift(periodic.image_of(position));
+        }
         Ok(Self {
             rotation: DMat3::from_quat(pose.rotation.as_dquat().normalize()) * ANGSTROM_PER_NM,
-            position: pose.position.as_dvec3() * ANGSTROM_PER_NM,
+            position: position * ANGSTROM_PER_NM,
         })
     }
 

@@ -8,9 +8,12 @@ use smol_str::SmolStr;
 
 use super::pdb_chain_ids::ChainIds;
 use super::text_rows::{TextRows, scale, write_fixed};
-use super::{AngstromPose, ExportError, ExportOptions, ExportSummary, is_standard_residue};
+use super::{
+    ANGSTROM_PER_NM, AngstromPose, ExportError, ExportOptions, ExportSummary, is_standard_residue,
+};
 use crate::hybrid36;
 use crate::molecule::{Element, MoleculeTemplate, Residue};
+use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
 // Columns of an atom row from 0; the format specification counts from 1.
@@ -33,14 +36,18 @@ const TITLE_WIDTH: usize = 70;
 /// Decimals of a coordinate.
 const DECIMALS: u8 = 3;
 
+/// Largest edge of a periodic box that fits its nine columns, nm.
+const MAX_EDGE_NM: f64 = 9_999.999_9;
+
 /// Writes molecules at their poses in the PDB format.
 ///
 /// Serial and residue numbers that exceed their columns are in hybrid-36. Every molecule ends
 /// with a `TER` row. Molecules with one residue share a chain and are numbered consecutively. A
 /// larger molecule keeps its chain letters and residue numbers if the letters are free, else gets
 /// free letters; when all 62 letters are used, its numbers are shifted. A reader recovers
-/// molecules with one residue by splitting the file by residue, and up to 62 chains of larger
-/// molecules by splitting it by chain.
+/// all molecules by splitting the file [by molecule](crate::molecule::SplitBy::Molecule), those
+/// with one residue also by residue, and up to 62 chains of larger molecules by chain. A periodic
+/// box is written as `CRYST1`.
 ///
 /// # Errors
 /// [`ExportError`] if the writer fails, a pose is invalid, or a value does not fit the columns.
@@ -52,11 +59,14 @@ pub fn write_pdb<'a>(
 ) -> Result<ExportSummary, ExportError> {
     let mut rows = TextRows::new(writer);
     write_title(&mut rows, &options.title)?;
+    if let Some(periodic) = &options.periodic_box {
+        write_cell(&mut rows, periodic)?;
+    }
     let mut summary = ExportSummary::default();
     let mut chain_ids = ChainIds::new();
     let mut serial = 0;
     for (index, (template, pose)) in molecules.into_iter().enumerate() {
-        let pose = AngstromPose::new(index, template, pose)?;
+        let pose = AngstromPose::new(index, template, pose, options.periodic_box)?;
         let full = |what| ExportError::PdbFull {
             what,
             molecule: index,
@@ -122,6 +132,28 @@ fn write_title(rows: &mut TextRows<impl Write>, title: &str) -> Result<(), Expor
         rows.buffer.extend_from_slice(part);
         rows.end_row()?;
     }
+    Ok(())
+}
+
+/// Writes the `CRYST1` row of a box with right angles.
+fn write_cell(rows: &mut TextRows<impl Write>, periodic: &PeriodicBox) -> Result<(), ExportError> {
+    const EDGES: [Range<usize>; 3] = [6..15, 15..24, 24..33];
+    let mut row = *b"CRYST1                             90.00  90.00  90.00 P 1           1";
+    let error = || ExportError::BoxOutOfRange {
+        size: periodic.size(),
+        format: "PDB",
+        max: MAX_EDGE_NM,
+        alternative: ", or mmCIF",
+    };
+    for (columns, edge) in EDGES.into_iter().zip(periodic.size().to_array()) {
+        let scaled = scale(f64::from(edge) * ANGSTROM_PER_NM, DECIMALS);
+        if scaled <= 0 {
+            return Err(error());
+        }
+        write_fixed(&mut row[columns], scaled, DECIMALS).ok_or_else(error)?;
+    }
+    rows.buffer.extend_from_slice(&row);
+    rows.end_row()?;
     Ok(())
 }
 

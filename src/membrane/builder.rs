@@ -391,9 +391,6 @@ impl Builder<'_> {
             let added = self.crowd.add_placement(0, placement)?;
             placements.push((template, added, placement));
         }
-        let set = placements.iter();
-        self.crowd
-            .add_conformers(set.map(|&(template, added, _)| (template, added)).collect())?;
         Ok(placements)
     }
 }

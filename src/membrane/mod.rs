@@ -19,6 +19,7 @@ mod protein_outline;
 mod protein_places;
 mod report;
 mod slab_scan;
+mod slim;
 mod species;
 
 pub use builder::{MemberKind, Membrane, membrane};

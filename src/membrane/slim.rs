@@ -17,8 +17,7 @@ use glam::{DQuat, DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::molecule::bonds::bonds;
-use crate::molecule::{Atom, Element, MoleculeTemplate, TemplateError};
+use crate::molecule::{Atom, Element, MoleculeTemplate, TemplateError, bonds};
 
 /// Tries of one conformer. Half of the lipids need less than 500, a few come to their limit.
 const MAX_TRIES: u32 = 4_000;
@@ -78,7 +77,11 @@ fn squared_width(points: &[DVec3], up: DVec3) -> f64 {
     let count = points.len().max(1) as f64;
     let center = points.iter().sum::<DVec3>() / count;
     let across = |point: &DVec3| (*point - center).reject_from_normalized(up);
-    points.iter().map(|p| across(p).length_squared()).sum::<f64>() / count
+    points
+        .iter()
+        .map(|p| across(p).length_squared())
+        .sum::<f64>()
+        / count
 }
 
 /// A bond that can turn.
@@ -210,7 +213,8 @@ fn turning_bonds(partners: &[Vec<u32>], elements: &[Element]) -> Vec<TurningBond
     let can_turn = |[a, b]: [usize; 2]| {
         let is_stiff = |one: usize, other: usize| {
             // Ester and amide bonds are stiff, and so are double bonds.
-            is_planar(one) && (is_planar(other) || is_ester_or_amide(one, other, partners, elements))
+            is_planar(one)
+                && (is_planar(other) || is_ester_or_amide(one, other, partners, elements))
         };
         is_heavy(a)
             && is_heavy(b)

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::Vec3;
+use rayon::prelude::*;
 
-use super::MembraneError;
+use super::{MembraneError, slim};
 use crate::compartment::{bilayer_depth_along, up_and_head};
 use crate::molecule::{LoadOptions, MoleculeTemplate, SplitBy, load_structure};
 
@@ -47,6 +48,11 @@ pub fn known_area(name: &str) -> Option<f32> {
     known.map(|(_, area)| *area)
 }
 
+/// Width of a slim conformer (root mean square distance of its atoms from the axis), as a fraction
+/// of the root of its area. With 0.34, POPC jams at 0.65 nm² a lipid; with 0.32 it relaxes in about
+/// 100 iterations.
+const SLIMNESS: f64 = 0.32;
+
 /// One shape of a lipid, and how it sits in a leaflet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conformer {
@@ -76,6 +82,14 @@ impl Conformer {
             depth,
             head_height,
         }
+    }
+
+    /// The atom whose height is closest to that of the head.
+    fn head_atom(&self) -> usize {
+        let positions = self.template.positions().iter();
+        let apart = positions.map(|point| (point.dot(self.up) - self.head_height).abs());
+        let closest = apart.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        closest.map_or(0, |(atom, _)| atom)
     }
 }
 
@@ -177,6 +191,33 @@ impl Species {
         for conformer in &mut self.conformers {
             *conformer = Conformer::along(Arc::clone(&conformer.template), unit, head_height);
         }
+        self.checked()
+    }
+
+    /// The same species with conformers that are slim enough to pack at its area.
+    ///
+    /// Bent conformers jam at about 0.8 nm² a lipid, as they are rigid. This turns single bonds,
+    /// no more than needed, until the root mean square distance of the atoms from the axis is at
+    /// most 0.32 times the root of the area: 0.26 nm for POPC. Bond lengths, bond angles, rings,
+    /// double bonds and chirality are kept. Slim conformers are not changed, and the same
+    /// conformer always gives the same result. Set axis and area before.
+    ///
+    /// # Errors
+    /// [`MembraneError::Template`] if a conformer cannot be rebuilt from its atoms.
+    pub fn slimmed(mut self) -> Result<Self, MembraneError> {
+        let target = SLIMNESS * f64::from(self.area).sqrt();
+        let slim = |(index, conformer): (usize, &Conformer)| {
+            let Conformer { template, up, .. } = conformer;
+            if slim::width(template, *up) <= target {
+                return Ok(conformer.clone());
+            }
+            let head = conformer.head_atom();
+            let template = slim::slimmed(template, *up, target, index as u64)?;
+            let head_height = template.positions()[head].dot(*up);
+            Ok(Conformer::along(Arc::new(template), *up, head_height))
+        };
+        let conformers = self.conformers.par_iter().enumerate();
+        self.conformers = conformers.map(slim).collect::<Result<_, MembraneError>>()?;
         self.checked()
     }
 

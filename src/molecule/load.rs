@@ -104,6 +104,8 @@ pub struct LoadWarnings {
     /// Residue and model numbers that are not integers, replaced by the number that a missing
     /// one has: 0 for residues, 1 for models.
     pub invalid_numbers: usize,
+    /// Unit cells with missing or impossible edges or angles, ignored.
+    pub invalid_cells: usize,
 }
 
 impl LoadWarnings {
@@ -126,6 +128,7 @@ impl fmt::Display for LoadWarnings {
                 self.invalid_numbers,
                 "invalid residue or model numbers, loaded as missing",
             ),
+            (self.invalid_cells, "invalid unit cells, ignored"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let texts: Vec<String> = counts

@@ -29,6 +29,7 @@
 //! molecule follows J. Pauschenwein's thesis (2022, section 4.1).
 
 mod binary_cif;
+mod bonds;
 mod decimal;
 mod element;
 mod element_from_atom_name;
@@ -40,7 +41,9 @@ mod mmcif;
 mod pdb;
 mod structure;
 mod template;
+mod unit_cell;
 
+pub(crate) use bonds::bonds;
 pub use element::Element;
 pub use error::{FileLocation, MoleculeError, ReadError, ReadErrorKind};
 pub use format::Format;
@@ -55,3 +58,4 @@ pub use structure::{
 pub use template::{
     Atom, AtomLabel, BodySpheres, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError,
 };
+pub use unit_cell::UnitCell;

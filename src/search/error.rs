@@ -42,13 +42,13 @@ pub enum SearchError {
         /// The shortest edge of the box, nm.
         edge: f32,
     },
-    /// A molecule is too far from the periodic box to count the edges between them.
+    /// A sphere or molecule is too far from the periodic box.
     #[error(
-        "molecule {molecule} at {position} nm is more than {max} edges away from the periodic box; wrap its position"
+        "number {index} at {position} nm is more than {max} edges away from the periodic box; wrap its position"
     )]
     FarFromBox {
-        /// Index of the molecule.
-        molecule: usize,
+        /// Index of the sphere or molecule.
+        index: usize,
         /// Its position, nm.
         position: Vec3,
         /// Largest number of edges.
@@ -103,6 +103,17 @@ pub enum SearchError {
         pairs: u64,
         /// Largest number that is stored.
         max: u64,
+    },
+    /// A periodic box is much smaller than the longest reach.
+    #[error(
+        "a periodic box of {} × {} × {} nm has too many images within the reach of {reach} nm; use a larger box",
+        size.x, size.y, size.z
+    )]
+    TooManyImages {
+        /// Edges of the box, nm.
+        size: Vec3,
+        /// Longest reach of two spheres, nm.
+        reach: f32,
     },
     /// The device of the search failed. A search on the CPU can do the same work.
     #[error(transparent)]

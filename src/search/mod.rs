@@ -38,6 +38,8 @@
 //! | [`boxes::BoxGrid`] | uniform grid of boxes, oversize boxes apart | boxes of molecules |
 //! | [`BruteForce`] | all pairs | reference of the tests; up to about a hundred spheres |
 //!
+//! [`PeriodicSearch`] runs any of them in a periodic box.
+//!
 //! [`PairSearch`] is the interface for spheres. [`boxes::BoxSearch`] is the one for boxes, and
 //! [`boxes::SpheresInBoxes`] turns a box search into a [`PairSearch`]. [`swept`] finds spheres that
 //! collide while they move, and [`first_impact`] the time at which two rigid molecules do. Searches on the GPU are in `gpu` and implement [`PairSearch`], too.
@@ -54,6 +56,7 @@ pub mod molecules;
 mod pair_buffer;
 mod pair_sink;
 mod pair_tasks;
+mod periodic_search;
 mod search_kind;
 mod sweep_and_prune;
 pub mod swept;
@@ -74,6 +77,7 @@ pub(crate) use molecules::{PairsByMolecules, keep_headroom, min_closing_time};
 pub use pair_buffer::{Pair, PairBuffer};
 #[cfg(feature = "gpu")]
 pub(crate) use pair_tasks::check_pair_count;
+pub use periodic_search::{ImagePair, PeriodicImages, PeriodicSearch};
 pub use search_kind::SearchKind;
 pub use sweep_and_prune::SweepAndPrune;
 pub use uniform_grid::UniformGrid;

@@ -9,6 +9,7 @@ use bevy_rapier_molecules::contact::closest_distance;
 use bevy_rapier_molecules::molecule::{
     LoadOptions, MoleculePart, MoleculeTemplate, SplitBy, load_structure, read_bytes,
 };
+use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::{DVec3, Vec3};
@@ -34,7 +35,12 @@ fn placed(parts: &[MoleculePart]) -> Vec<(&MoleculeTemplate, Pose)> {
 }
 
 fn clashes(parts: &[MoleculePart], tolerance: Option<f32>, worst: usize) -> ClashReport {
-    find_clashes(&placed(parts), &ClashOptions { tolerance, worst }).unwrap()
+    let options = ClashOptions {
+        tolerance,
+        worst,
+        ..ClashOptions::default()
+    };
+    find_clashes(&placed(parts), &options).unwrap()
 }
 
 struct BruteAtom {
@@ -234,14 +240,14 @@ fn invalid_options_and_poses_are_rejected() {
     for tolerance in [0.0, -0.1, f32::NAN, f32::INFINITY] {
         let options = ClashOptions {
             tolerance: Some(tolerance),
-            worst: 1,
+            ..ClashOptions::default()
         };
         let result = find_clashes(&placed(&parts), &options);
         assert!(matches!(result, Err(ClashError::BadTolerance { .. })));
     }
     let options = ClashOptions {
-        tolerance: None,
         worst: usize::MAX,
+        ..ClashOptions::default()
     };
     let result = find_clashes(&placed(&parts), &options);
     assert!(matches!(result, Err(ClashError::TooManyListed { .. })));
@@ -356,6 +362,7 @@ fn compare_with_brute_force(poses: &[Pose], options: &[(f32, usize)]) {
         let options = ClashOptions {
             tolerance: Some(tolerance),
             worst,
+            ..ClashOptions::default()
         };
         let report = find_clashes(&parts, &options).unwrap();
         assert_eq!(report.pairs, pairs, "{tolerance} nm");
@@ -364,5 +371,104 @@ fn compare_with_brute_force(poses: &[Pose], options: &[(f32, usize)]) {
             (clash.distance_nm, a, b)
         });
         assert!(found.eq(expected), "{tolerance} nm");
+    }
+}
+
+/// In a box smaller than the membrane, whole lipids stick out and meet images on all sides.
+#[test]
+fn clashes_with_images_are_those_of_brute_force() {
+    let parts = parts_of("popc_bilayer.pdb", SplitBy::Residue);
+    let atoms = brute_atoms(&parts);
+    let low = atoms
+        .iter()
+        .fold(DVec3::INFINITY, |low, atom| low.min(atom.position));
+    let high = atoms
+        .iter()
+        .fold(-DVec3::INFINITY, |high, atom| high.max(atom.position));
+    let periodic = PeriodicBox::new((0.85 * (high - low)).as_vec3()).unwrap();
+    let size = periodic.size().as_dvec3();
+    for tolerance in [0.1, 0.2] {
+        let mut expected = Vec::new();
+        for (k, a) in atoms.iter().enumerate() {
+            for b in &atoms[k..] {
+                let vector = a.position - b.position;
+                let image = (vector / size).round();
+                let distance = (vector - image * size).length();
+                let same_body = a.part == b.part && image == DVec3::ZERO;
+                if distance < f64::from(tolerance) && !same_body {
+                    expected.push((distance, image.to_array().map(|number| number as i32)));
+                }
+            }
+        }
+        expected.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let options = ClashOptions {
+            tolerance: Some(tolerance),
+            worst: 50,
+            periodic_box: Some(periodic),
+        };
+        let report = find_clashes(&placed(&parts), &options).unwrap();
+        assert!(expected.len() > 20, "{}", expected.len());
+        assert_eq!(report.pairs, expected.len());
+        assert_eq!(report.closest_nm, Some(expected[0].0));
+        for (clash, (distance, image)) in report.worst.iter().zip(&expected) {
+            assert_eq!((clash.distance_nm, clash.image), (*distance, Some(*image)));
+        }
+        let images = report
+            .worst
+            .iter()
+            .filter(|clash| clash.image != Some([0; 3]));
+        assert!(images.count() > 10);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["box_nm"][0], periodic.size().x);
+        assert_eq!(json["worst"][0]["image"], serde_json::json!(expected[0].1));
+    }
+    let json = serde_json::to_string(&clashes(&parts, Some(0.2), 1)).unwrap();
+    assert!(
+        !json.contains("image") && !json.contains("box_nm"),
+        "{json}"
+    );
+}
+
+/// The unit cell of the file is the box of the simulation that equilibrated the membrane.
+#[test]
+fn the_membrane_has_no_closer_atoms_across_the_faces_of_its_cell() {
+    let options = LoadOptions::default();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules/popc_bilayer.pdb");
+    let structure = load_structure(path, &options).unwrap();
+    let parts = structure.split_by(SplitBy::Residue, &options).unwrap();
+    let inside = clashes(&parts, Some(0.2), 0);
+    let options = ClashOptions {
+        tolerance: Some(0.2),
+        worst: 1000,
+        periodic_box: structure.unit_cell().unwrap().orthorhombic(),
+    };
+    let all = find_clashes(&placed(&parts), &options).unwrap();
+    assert!(all.pairs > inside.pairs);
+    let across = all.worst.iter().filter(|clash| clash.image != Some([0; 3]));
+    assert_eq!(across.count(), all.pairs - inside.pairs);
+    assert_eq!(all.closest_nm, inside.closest_nm);
+}
+
+#[test]
+fn a_molecule_longer_than_the_box_clashes_with_its_own_image() {
+    let parts = parts_of("popc.pdb", SplitBy::Residue);
+    let clashes_in = |edge: f32| {
+        let options = ClashOptions {
+            periodic_box: Some(PeriodicBox::new(Vec3::splat(edge)).unwrap()),
+            ..ClashOptions::default()
+        };
+        find_clashes(&placed(&parts), &options).unwrap()
+    };
+    let roomy = clashes_in(10.0);
+    assert_eq!((roomy.parts, roomy.pairs), (1, 0));
+    assert!(
+        roomy.closest_nm.unwrap() > 5.0,
+        "the distance from its own image"
+    );
+    let crowded = clashes_in(1.0);
+    assert!(crowded.pairs > 0);
+    for clash in &crowded.worst {
+        assert_eq!((clash.a.part, clash.b.part), (0, 0));
+        assert_ne!(clash.image, Some([0; 3]));
     }
 }

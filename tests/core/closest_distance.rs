@@ -1,8 +1,9 @@
 //! The closest pair of spheres of different owners is that of brute force.
 
-use bevy_rapier_molecules::contact::closest_distance;
+use bevy_rapier_molecules::contact::{closest_distance, closest_periodic_distance};
+use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::spheres::SphereSet;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
 
 fn brute_force(spheres: &SphereSet) -> Option<f64> {
@@ -59,4 +60,54 @@ fn coincident_spheres_are_at_distance_zero() {
         spheres.push(Vec3::ONE, 0.1, k).unwrap();
     }
     assert_eq!(closest_distance(&spheres), Some(0.0));
+}
+
+/// The shortest distance of different owners, or of images, in 64 bits.
+fn periodic_brute_force(spheres: &SphereSet, size: Vec3) -> Option<f64> {
+    let size = size.as_dvec3();
+    let mut best = f64::from(size.as_vec3().min_element());
+    for a in 0..spheres.len() {
+        for b in a + 1..spheres.len() {
+            let vector = (spheres.center(a) - spheres.center(b)).as_dvec3();
+            let near = (vector / size).round();
+            for x in [-1.0, 0.0, 1.0] {
+                for y in [-1.0, 0.0, 1.0] {
+                    for z in [-1.0, 0.0, 1.0] {
+                        let image = near + DVec3::new(x, y, z);
+                        let distance = (vector - image * size).length();
+                        if spheres.owner(a) != spheres.owner(b) || image != DVec3::ZERO {
+                            best = best.min(distance);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    (!spheres.is_empty()).then_some(best)
+}
+
+#[test]
+fn the_closest_image_is_that_of_brute_force() {
+    for (seed, count) in [0, 1, 2, 3, 17, 300].into_iter().enumerate() {
+        for owners in [1, 2, 4_000] {
+            for size in [
+                Vec3::splat(20.0),
+                Vec3::splat(9.0),
+                Vec3::new(3.0, 11.0, 4.0),
+                Vec3::new(0.01, 20.0, 5.0),
+            ] {
+                let spheres = random(count, owners, 50 + seed as u64);
+                let periodic = PeriodicBox::new(size).unwrap();
+                let found = closest_periodic_distance(&spheres, &periodic).unwrap();
+                let expected = periodic_brute_force(&spheres, size);
+                let difference = found.unwrap_or(0.0) - expected.unwrap_or(0.0);
+                assert_eq!(found.is_some(), expected.is_some());
+                // The vectors of the reference are rounded to 32 bits.
+                assert!(
+                    difference.abs() < 2.0e-6,
+                    "{count} {owners} {size}: {found:?} {expected:?}"
+                );
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod certificate;
 mod clashes;
 mod closest_distance;
 mod compartment;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::EnergyError;
-use super::bonds::bonds;
 use super::lennard_jones::LennardJones;
 use super::partial_charges::partial_charges;
 use super::solvation::Solvation;
-use crate::molecule::{Element, MoleculeTemplate};
+use crate::molecule::{Element, MoleculeTemplate, bonds};
 
 /// A molecule with Lennard-Jones, charge and solvation parameters for each atom.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,7 +20,6 @@
 //!
 //! Energies are in kJ/mol, forces in kJ/(mol·nm), torques in kJ/mol, charges in elementary charges.
 
-mod bonds;
 mod direct_sum;
 mod energy_grid;
 mod force_field_molecule;

@@ -14,6 +14,7 @@ use super::mmcif::atom_site::{
 };
 use super::structure::Structure;
 use super::structure::builder::StructureBuilder;
+use super::unit_cell::{CELL, InvalidCell, UnitCell};
 
 /// Reads a decompressed `BinaryCIF` file.
 pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
@@ -40,6 +41,9 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
         Some(category) => text_table(category, &mut budget),
         None => Ok(TextTable::default()),
     };
+    // A cell that cannot be decoded is ignored and counted.
+    let cell = read_table(CELL).map_err(|_| InvalidCell);
+    builder.set_unit_cell(cell.and_then(|table| UnitCell::of_table(&table)));
     let assemblies = read_table(OPERATORS)
         .and_then(|operators| assemblies(&operators, &read_table(GENERATORS)?))
         .map_err(error(FileLocation::File))?;

@@ -27,7 +27,8 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    fn column(&self, name: &str) -> Option<usize> {
+    /// The index of a column, in any letter case.
+    pub fn column(&self, name: &str) -> Option<usize> {
         self.columns
             .iter()
             .position(|known| known.eq_ignore_ascii_case(name))

@@ -1,6 +1,7 @@
 //! Reader of the mmCIF format: reads the tables of the first data block that has atoms.
 //!
-//! The atom table is processed row by row to save memory; the two assembly tables are kept as text.
+//! The atom table is processed row by row to save memory; the unit cell and the two assembly
+//! tables are kept as text.
 
 pub(super) mod assemblies;
 pub(super) mod atom_site;
@@ -12,6 +13,7 @@ use self::tokens::{Token, Tokens};
 use super::error::{FileLocation, ReadError, ReadErrorKind};
 use super::structure::Structure;
 use super::structure::builder::StructureBuilder;
+use super::unit_cell::{CELL, UnitCell};
 
 /// Category of the atoms.
 const ATOMS: &str = "_atom_site";
@@ -26,10 +28,14 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
         builder: StructureBuilder::new(source),
         operators: TextTable::default(),
         generators: TextTable::default(),
+        cell: TextTable::default(),
         single_atom: TextTable::default(),
     };
     let parsed = parser.run();
     parsed.map_err(error(FileLocation::Line(parser.tokens.line)))?;
+    parser
+        .builder
+        .set_unit_cell(UnitCell::of_table(&parser.cell));
     let assemblies =
         assemblies(&parser.operators, &parser.generators).map_err(error(FileLocation::File))?;
     parser.builder.finish(assemblies)
@@ -50,6 +56,7 @@ struct Parser<'a> {
     builder: StructureBuilder,
     operators: TextTable,
     generators: TextTable,
+    cell: TextTable,
     /// An atom table that is written as single items, with one row.
     single_atom: TextTable,
 }
@@ -67,6 +74,7 @@ impl<'a> Parser<'a> {
                     }
                     self.operators = TextTable::default();
                     self.generators = TextTable::default();
+                    self.cell = TextTable::default();
                     in_block = true;
                     self.tokens.next()?
                 }
@@ -95,6 +103,7 @@ impl<'a> Parser<'a> {
             (ATOMS, &mut self.single_atom),
             (OPERATORS, &mut self.operators),
             (GENERATORS, &mut self.generators),
+            (CELL, &mut self.cell),
         ]
         .into_iter()
         .find(|(known, _)| known.eq_ignore_ascii_case(category))

@@ -3,13 +3,16 @@
 //! 1. `MODEL`, `ENDMDL` and `END` set the model. Atoms after `END` or `ENDMDL` without a new
 //!    `MODEL` start a new model, as in trajectory files.
 //! 2. `ATOM` and `HETATM` are atoms. Columns after the coordinates are optional.
-//! 3. `TER` ends a chain: the next atom starts a new residue, even with the same number.
+//! 3. `TER` ends a chain and a molecule: the next atom starts a new residue, even with the same number.
 //! 4. `REMARK 350` contains the assemblies, see [`biomt`].
 //! 5. `REMARK      1/2 of bilayer thickness:` is the membrane of a file of the OPM database.
-//! 6. Other records are ignored.
+//! 6. `CRYST1` is the unit cell.
+//! 7. Other records are ignored.
 
 mod biomt;
 mod residue_number;
+
+use std::ops::Range;
 
 use self::biomt::BiomtParser;
 use self::residue_number::ResidueNumbers;
@@ -18,6 +21,7 @@ use super::error::{FileLocation, ReadError, ReadErrorKind};
 use super::structure::Structure;
 use super::structure::builder::{AtomRecord, StructureBuilder};
 use super::template::MAX_COORDINATE_NM;
+use super::unit_cell::{InvalidCell, UnitCell};
 
 /// Last column of the coordinates, the minimum length of an atom record.
 const NEEDED_COLUMNS: usize = 54;
@@ -28,6 +32,9 @@ const COORDINATES: [(usize, &str); 3] = [
     (39, "the y coordinate in columns 39-46"),
     (47, "the z coordinate in columns 47-54"),
 ];
+
+/// Columns (from 0) of the edges and angles in `CRYST1`.
+const CELL_COLUMNS: [Range<usize>; 6] = [6..15, 15..24, 24..33, 33..40, 40..47, 47..54];
 
 /// The remark of the OPM database before the half thickness of the membrane in ångström.
 const HALF_THICKNESS: &str = "1/2 of bilayer thickness:";
@@ -65,7 +72,8 @@ impl PdbParser {
         let tag = line.get(..6).unwrap_or(line).trim_ascii_end();
         match tag {
             b"ATOM" | b"HETATM" => self.atom(line)?,
-            b"TER" => self.builder.terminate_chain(),
+            b"TER" => self.builder.terminate_molecule(),
+            b"CRYST1" => self.builder.set_unit_cell(unit_cell(line)),
             b"MODEL" => self.model = Some(self.model_number(&line[tag.len()..])),
             b"ENDMDL" | b"END" => {
                 self.builder.terminate_chain();
@@ -152,6 +160,15 @@ impl PdbParser {
         };
         self.builder.push(&record)
     }
+}
+
+/// The unit cell of a `CRYST1` record.
+fn unit_cell(line: &[u8]) -> Result<Option<UnitCell>, InvalidCell> {
+    let text = std::str::from_utf8(line).map_err(|_| InvalidCell)?;
+    UnitCell::parse(CELL_COLUMNS.map(|columns| {
+        let field = text.get(columns.start..columns.end.min(text.len()))?.trim();
+        (!field.is_empty()).then_some(field)
+    }))
 }
 
 /// The half thickness (nm) in a remark, if it contains a valid one.

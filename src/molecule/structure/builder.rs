@@ -14,6 +14,7 @@ use super::{Assembly, Structure, StructureAtom};
 use crate::molecule::element_from_atom_name::{infer_element, is_massless_site};
 use crate::molecule::error::{FileLocation, ReadError, ReadErrorKind};
 use crate::molecule::template::MAX_COORDINATE_NM;
+use crate::molecule::unit_cell::{InvalidCell, UnitCell};
 use crate::molecule::{Element, Residue};
 
 /// One atom of a file.
@@ -58,6 +59,8 @@ pub struct StructureBuilder {
     max_model: i32,
     /// Number of chain terminators, restarts of the residue numbers, and changes of the model.
     segment: u32,
+    /// Number of ends of molecules.
+    terminators: u32,
 }
 
 impl StructureBuilder {
@@ -71,6 +74,24 @@ impl StructureBuilder {
     pub fn terminate_chain(&mut self) {
         self.segment = self.segment.wrapping_add(1);
         self.current_residue = None;
+    }
+
+    /// Ends the current chain and molecule: a `TER` row.
+    pub fn terminate_molecule(&mut self) {
+        self.terminators = self.terminators.wrapping_add(1);
+        self.structure.is_terminated = true;
+        self.terminate_chain();
+    }
+
+    /// Sets the unit cell, unless it is already known; counts an invalid one.
+    pub fn set_unit_cell(&mut self, cell: Result<Option<UnitCell>, InvalidCell>) {
+        match cell {
+            Ok(Some(cell)) => {
+                self.structure.unit_cell.get_or_insert(cell);
+            }
+            Ok(None) => {}
+            Err(InvalidCell) => self.structure.warnings.invalid_cells += 1,
+        }
     }
 
     /// Sets the half thickness of the membrane (nm), unless it is already known.
@@ -210,6 +231,7 @@ impl StructureBuilder {
         if entry.0 == new_index {
             self.structure.residues.push(residue);
             self.structure.label_chains.push(label_chain);
+            self.structure.terminators.push(self.terminators);
         }
         entry.0
     }

@@ -15,7 +15,7 @@ use smol_str::SmolStr;
 
 pub use self::rigid_bodies::{MoleculeInstances, MoleculePart, SplitBy};
 use super::error::{MoleculeError, ReadErrorKind};
-use super::{Element, LoadWarnings, Residue};
+use super::{Element, LoadWarnings, Residue, UnitCell};
 
 /// Maximum number of operators of an assembly, far more than any virus has.
 pub(super) const MAX_OPERATORS: usize = 20_000;
@@ -84,10 +84,15 @@ pub struct Structure {
     /// The chain name of each residue that assemblies use: that of the residue in PDB files,
     /// `label_asym_id` in mmCIF, which assigns separate chains to ligands and waters.
     label_chains: Vec<SmolStr>,
+    /// Number of `TER` rows before the first atom of each residue.
+    terminators: Vec<u32>,
+    /// Whether there are `TER` rows.
+    is_terminated: bool,
     models: Vec<i32>,
     assemblies: Vec<Assembly>,
     warnings: LoadWarnings,
     bilayer_half_thickness: Option<f32>,
+    unit_cell: Option<UnitCell>,
 }
 
 impl Structure {
@@ -119,6 +124,13 @@ impl Structure {
     #[must_use]
     pub fn warnings(&self) -> LoadWarnings {
         self.warnings
+    }
+
+    /// The unit cell of the crystal or simulation: `CRYST1` in PDB files, `_cell` in the other
+    /// formats. Invalid cells are ignored and counted as [`LoadWarnings`].
+    #[must_use]
+    pub fn unit_cell(&self) -> Option<UnitCell> {
+        self.unit_cell
     }
 
     /// Half of the hydrophobic thickness of the membrane, nm, if the file is from the OPM database.

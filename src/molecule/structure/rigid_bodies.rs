@@ -30,6 +30,9 @@ pub enum SplitBy {
     Chain,
     /// Each residue: for lipids, waters and ligands.
     Residue,
+    /// Each molecule of a file that [`export`](crate::export) wrote: in PDB files the atoms up to a
+    /// `TER` row, in the other formats, and in files without such rows, each chain.
+    Molecule,
     /// Each model. Loads all models unless the options name one.
     Model,
 }
@@ -78,7 +81,7 @@ impl Structure {
         self.template_of_copies(self.name().to_owned(), &copies, options.radius_scale)
     }
 
-    /// One body per chain, residue or model, at its pose in the file.
+    /// One body per chain, residue, molecule or model, at its pose in the file.
     ///
     /// With an assembly in the options, each part is copied by the operators that apply to it;
     /// the copies share their template.
@@ -251,7 +254,10 @@ impl Structure {
         let keyed = atoms.iter().map(|&index| {
             let atom = &self.atoms[index as usize];
             let key = match by {
-                SplitBy::Chain => {
+                SplitBy::Molecule if self.is_terminated => {
+                    (atom.model, self.terminators[atom.residue as usize], "")
+                }
+                SplitBy::Chain | SplitBy::Molecule => {
                     let chain = self.residues[atom.residue as usize].chain.as_str();
                     (atom.model, 0, chain)
                 }
@@ -270,7 +276,7 @@ impl Structure {
         let name = self.name();
         match by {
             SplitBy::Chain => format!("{name} {}", residue.chain),
-            SplitBy::Residue => format!(
+            SplitBy::Residue | SplitBy::Molecule => format!(
                 "{name} {} {}{}",
                 residue.name, residue.chain, residue.number
             ),

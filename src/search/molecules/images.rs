@@ -92,9 +92,9 @@ impl Images {
         let positions = placed.par_iter().with_min_len(MOLECULES_PER_TASK);
         positions
             .map(|placed| {
-                let position = placed.pose.position;
+                let position = placed.pose.position.as_dvec3();
                 let image = periodic.image_of(position);
-                let wrapped = position.as_dvec3() - periodic.exact_shift(image);
+                let wrapped = position - periodic.exact_shift(image);
                 Wrapped {
                     position: wrapped.as_vec3(),
                     image,
@@ -107,9 +107,9 @@ impl Images {
         };
         match self.wrapped.iter().position(is_far) {
             None => Ok(()),
-            Some(molecule) => Err(SearchError::FarFromBox {
-                molecule,
-                position: placed[molecule].pose.position,
+            Some(index) => Err(SearchError::FarFromBox {
+                index,
+                position: placed[index].pose.position,
                 max: MAX_EDGES,
             }),
         }

@@ -7,4 +7,5 @@ mod chain_and_residue_ids;
 mod errors;
 mod file_text;
 mod fixtures;
+mod periodic_boxes;
 mod round_trip;

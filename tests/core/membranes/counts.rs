@@ -151,10 +151,10 @@ fn the_crowd_has_a_conformer_set_for_each_species_and_leaflet() {
     // POPE is not used.
     assert_eq!(crowd.templates().len(), 4 + 5);
     assert_eq!(crowd.placements().len(), 4 + 5 + 5);
-    let sets: Vec<usize> = crowd.conformer_sets().iter().map(Vec::len).collect();
-    assert_eq!(sets, [4, 5, 5]);
+    // The placements of the conformers of each species in each leaflet.
+    let placements = [0..4, 4..9, 9..14];
     assert_eq!(crowd.periodic_box(), flat(10.0).periodic_box);
-    // Each member belongs to the set of its species, and all conformers are in use.
+    // Each member has a placement of its species, and all conformers are in use.
     for (leaflet, range, sets) in [
         (
             Leaflet::Outer,
@@ -167,16 +167,13 @@ fn the_crowd_has_a_conformer_set_for_each_species_and_leaflet() {
         let mut used = vec![0; crowd.placements().len()];
         for (member, species) in crowd.members()[range].iter().zip(kinds) {
             let (_, set) = sets.iter().find(|(known, _)| *known == species).unwrap();
-            let pair = (member.template, member.placement.unwrap());
-            assert!(crowd.conformer_sets()[*set].contains(&pair));
-            used[pair.1 as usize] += 1;
+            let placement = member.placement.unwrap();
+            assert!(placements[*set].contains(&placement));
+            used[placement as usize] += 1;
         }
         for (_, set) in sets {
-            let members = crowd.conformer_sets()[*set].iter();
-            assert!(
-                members.clone().all(|pair| used[pair.1 as usize] > 0),
-                "{leaflet:?}"
-            );
+            let mut placements = placements[*set].clone();
+            assert!(placements.all(|one| used[one as usize] > 0), "{leaflet:?}");
         }
     }
 }

@@ -8,6 +8,7 @@ mod irregular_files;
 mod mmcif_files;
 mod pdb_files;
 mod real_structures;
+mod unit_cells;
 
 use std::collections::BTreeMap;
 use std::io::Write;

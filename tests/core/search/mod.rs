@@ -17,8 +17,8 @@ mod molecule_changes;
 mod molecules;
 mod oracle;
 mod periodic;
+mod periodic_spheres;
 mod random;
-
 mod searches;
 mod sizes;
 mod structures;

@@ -562,7 +562,7 @@ fn a_molecule_too_far_from_the_box_is_an_error() {
         scene.poses[1].position = Vec3::Y * far;
         let error = find(&mut search, &scene, 0.0, &mut Found::new()).unwrap_err();
         assert!(
-            matches!(error, SearchError::FarFromBox { molecule: 1, .. }),
+            matches!(error, SearchError::FarFromBox { index: 1, .. }),
             "{error}"
         );
     }

@@ -16,7 +16,15 @@ pub fn report(file: &str, by: &str, tolerance: &str, options: &[&str]) -> Value 
 fn help_names_all_options() {
     assert_help_names(
         "clashes",
-        &["<FILE>", "--by", "--tolerance", "--backend", "--report"],
+        &[
+            "<FILE>",
+            "--by",
+            "--tolerance",
+            "--box",
+            "--periodic",
+            "--backend",
+            "--report",
+        ],
     );
 }
 
@@ -29,6 +37,24 @@ fn invalid_input_is_rejected_in_one_sentence() {
         let arguments = [popc, "--tolerance", tolerance];
         assert_rejected("clashes", &arguments, "tolerance");
     }
+    for edges in ["1,2", "1,2,-3", "0,2,3"] {
+        assert_rejected("clashes", &[popc, "--box", edges], "edges");
+    }
+    assert_rejected("clashes", &[popc, "--periodic"], "no unit cell");
+    let crystal = "assets/molecules/4hhb.bcif.gz";
+    assert_rejected("clashes", &[crystal, "--periodic"], "other angles than 90°");
+}
+
+/// The equilibrated membrane has no clash with its images either; in a smaller box it has.
+#[test]
+fn clashes_with_images_are_found() {
+    let file = "assets/molecules/popc_bilayer.pdb";
+    let own = report(file, "residue", "0.15", &["--periodic"]);
+    assert_eq!((&own["parts"], &own["pairs"]), (&128.into(), &0.into()));
+    assert_eq!(own["box_nm"][0], 6.3701);
+    let small = report(file, "residue", "0.15", &["--box", "6.0,6.0,7.0"]);
+    assert!(small["pairs"].as_u64().unwrap() > 0);
+    assert_ne!(small["worst"][0]["image"], serde_json::json!([0, 0, 0]));
 }
 
 #[test]

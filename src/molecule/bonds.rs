@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::molecule::{Element, LocalGrid, MoleculeTemplate};
+use super::{Element, LocalGrid, MoleculeTemplate};
 
 /// Maximum bond length beyond the sum of the covalent radii, nm.
 const TOLERANCE_NM: f32 = 0.03;
@@ -25,7 +25,7 @@ fn covalent_radius(element: Element) -> f32 {
 }
 
 /// The sorted bond partners of each atom. A hydrogen is bonded to the nearest heavy atom only.
-pub(super) fn bonds(molecule: &MoleculeTemplate) -> Vec<Vec<u32>> {
+pub(crate) fn bonds(molecule: &MoleculeTemplate) -> Vec<Vec<u32>> {
     let elements = molecule.elements();
     let positions = molecule.positions();
     let radii: Vec<f32> = elements.iter().copied().map(covalent_radius).collect();

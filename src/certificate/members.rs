@@ -1,0 +1,171 @@
+//! Compares the molecules of a file with the members of a crowd: atoms, shape and placement.
+//!
+//! The molecule of the file is superimposed on its template, centers of mass first. If the rotation
+//! of the member does not fit, the best one does, by the quaternion of Horn (1987): the eigenvector
+//! with the largest eigenvalue of a matrix of the correlations of both sets of positions. A molecule
+//! is whole if no atom is further from its place than the rounding of the file. Its placement is
+//! that of the superimposed template, not that of the member.
+
+use glam::{DQuat, DVec3};
+use nalgebra::Matrix4;
+use rayon::prelude::*;
+
+use super::MemberCheck;
+use crate::crowd::{Crowd, CrowdMember};
+use crate::molecule::MoleculeTemplate;
+use crate::periodic_box::PeriodicBox;
+use crate::pose::Pose;
+
+/// Largest distance of an atom from its place in a whole molecule, nm.
+///
+/// A coordinate with three decimals in ångström is rounded by up to 0.00005 nm, a position by
+/// 0.00009 nm, and so is the center of mass of a few atoms.
+const FILE_ROUNDING_NM: f64 = 2.0e-4;
+
+/// Bound on the rounding of a position in 32 bits, relative to its coordinates.
+const POSITION_ROUNDING: f32 = 4.0 * f32::EPSILON;
+
+/// How far a whole molecule is out of its place: along the normal (nm), in tilt (radian).
+struct Placed {
+    is_in_place: bool,
+    height: f32,
+    tilt: f32,
+}
+
+/// Compares the molecules of a file, in their order, with the members of the crowd.
+pub(super) fn check_members(
+    molecules: &[(&MoleculeTemplate, Pose)],
+    crowd: &Crowd,
+    periodic: Option<PeriodicBox>,
+) -> MemberCheck {
+    let members = crowd.members();
+    let placed: Vec<Option<Placed>> = molecules
+        .par_iter()
+        .zip(members)
+        .map(|((found, pose), member)| place(found, pose, crowd, member, periodic))
+        .collect();
+    let mut check = MemberCheck {
+        expected_molecules: members.len(),
+        ..MemberCheck::default()
+    };
+    for (molecule, placed) in placed.iter().enumerate() {
+        let Some(placed) = placed else {
+            check.not_whole += 1;
+            check.first_not_whole.get_or_insert(molecule);
+            continue;
+        };
+        if !placed.is_in_place {
+            check.out_of_place += 1;
+            check.first_out_of_place.get_or_insert(molecule);
+        }
+        check.largest_excess_nm = check.largest_excess_nm.max(placed.height);
+        check.largest_excess_tilt_rad = check.largest_excess_tilt_rad.max(placed.tilt);
+    }
+    check
+}
+
+/// The placement of a molecule of the file; `None` if it is not whole.
+fn place(
+    found: &MoleculeTemplate,
+    file_pose: &Pose,
+    crowd: &Crowd,
+    member: &CrowdMember,
+    periodic: Option<PeriodicBox>,
+) -> Option<Placed> {
+    let rotation = fitting_rotation(found, file_pose, crowd.template_of(member), member)?;
+    let mut position = file_pose.position.as_dvec3();
+    if let Some(periodic) = periodic {
+        // The image of the molecule that is closest to the member.
+        let place = member.pose.position.as_dvec3();
+        position = place + periodic.shortest(position - place);
+    }
+    let pose = Pose::new(position.as_vec3(), rotation.as_quat().normalize());
+    match crowd.confinement_of(member) {
+        Some((surface, confinement)) if !member.fixed => {
+            let excess = confinement.excess(surface, &pose);
+            Some(Placed {
+                is_in_place: excess.is_in_place(),
+                height: excess.height.abs(),
+                tilt: excess.tilt,
+            })
+        }
+        _ => Some(Placed {
+            is_in_place: true,
+            height: 0.0,
+            tilt: 0.0,
+        }),
+    }
+}
+
+/// The rotation of the template onto the molecule of the file; `None` if the atoms differ or are
+/// elsewhere.
+fn fitting_rotation(
+    found: &MoleculeTemplate,
+    file_pose: &Pose,
+    template: &MoleculeTemplate,
+    member: &CrowdMember,
+) -> Option<DQuat> {
+    if found.elements() != template.elements() {
+        return None;
+    }
+    let pairs = || {
+        let pairs = template.positions().iter().zip(found.positions());
+        pairs.map(|(from, to)| (from.as_dvec3(), to.as_dvec3()))
+    };
+    let farthest = file_pose.position.abs().max_element() + template.bounding_radius();
+    let allowed = FILE_ROUNDING_NM + f64::from(POSITION_ROUNDING * farthest);
+    let fits = |rotation: &DQuat| {
+        let mut distances = pairs().map(|(from, to)| (*rotation * from).distance(to));
+        distances.all(|distance| distance <= allowed)
+    };
+    let own = member.pose.rotation.as_dquat().normalize();
+    if fits(&own) {
+        return Some(own);
+    }
+    Some(best_rotation(pairs())).filter(fits)
+}
+
+/// The rotation that moves the first of each pair closest to the second, by the sum of squares.
+fn best_rotation(pairs: impl Iterator<Item = (DVec3, DVec3)>) -> DQuat {
+    let [mut x, mut y, mut z] = [DVec3::ZERO; 3];
+    for (from, to) in pairs {
+        x += from.x * to;
+        y += from.y * to;
+        z += from.z * to;
+    }
+    #[rustfmt::skip]
+    let matrix = Matrix4::new(
+        x.x + y.y + z.z, y.z - z.y, z.x - x.z, x.y - y.x,
+        y.z - z.y, x.x - y.y - z.z, x.y + y.x, z.x + x.z,
+        z.x - x.z, x.y + y.x, y.y - x.x - z.z, y.z + z.y,
+        x.y - y.x, z.x + x.z, y.z + z.y, z.z - x.x - y.y,
+    );
+    let eigen = matrix.symmetric_eigen();
+    let largest = eigen.eigenvalues.imax();
+    let vector = eigen.eigenvectors.column(largest);
+    DQuat::from_xyzw(vector[1], vector[2], vector[3], vector[0]).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotations_are_recovered() {
+        let points = [
+            DVec3::new(1.0, 0.2, -0.3),
+            DVec3::new(-0.4, 2.0, 0.1),
+            DVec3::new(0.0, -0.7, 1.5),
+            DVec3::new(-0.6, -1.5, -1.3),
+        ];
+        for axis in [DVec3::X, DVec3::new(1.0, -2.0, 0.5).normalize()] {
+            for angle in [0.0, 1.0e-4, 0.5, 2.0, std::f64::consts::PI] {
+                let rotation = DQuat::from_axis_angle(axis, angle);
+                let found = best_rotation(points.into_iter().map(|p| (p, rotation * p)));
+                for point in points {
+                    assert!((found * point).abs_diff_eq(rotation * point, 1.0e-12));
+                }
+            }
+        }
+    }
+}
