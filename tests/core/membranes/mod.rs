@@ -5,4 +5,5 @@ mod errors;
 mod fixtures;
 mod mixing;
 mod proteins;
+mod slim;
 mod species;
