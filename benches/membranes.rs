@@ -136,7 +136,7 @@ fn scenes() -> Result<Vec<Scene>, Box<dyn Error>> {
         porins,
         scene(
             "capsule, 60 × 20 nm",
-            ShapeCompartment::capsule(40.0, 10.0, Pose::IDENTITY)?,
+            ShapeCompartment::capsule(20.0, 10.0, Pose::IDENTITY)?,
             &popc(0.70, 16),
             1,
         ),
