@@ -185,7 +185,8 @@ impl Builder<'_> {
         let mut counts = Vec::new();
         for (plan, outlines) in plans.iter().zip(&outlines) {
             let areas = placed.iter().map(|p| f64::from(outlines[p.kind].area));
-            let protein_area = areas.sum::<f64>() as f32;
+            // The sum of no numbers would be -0.
+            let protein_area = areas.fold(0.0, |sum, area| sum + area) as f32;
             let free_area = plan.area - protein_area;
             if protein_area > 0.0 && free_area <= 0.0 {
                 return Err(MembraneError::MoreProteinThanSurface {
