@@ -79,7 +79,7 @@ pub enum LibraryError {
 }
 
 fn did_you_mean(suggestion: &Option<String>) -> String {
-    let meant = |name: &String| format!("; did you mean '{name}'?");
+    let meant = |name: &String| format!(" (did you mean '{name}'?)");
     suggestion.as_ref().map_or_else(String::new, meant)
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::certificate::{CertificateOptions, certify};
 use bevy_rapier_molecules::compartment::Confinement;
+use bevy_rapier_molecules::membrane::LeafletReport;
 use bevy_rapier_molecules::molecule::{LoadOptions, load_structure};
 use bevy_rapier_molecules::relax::StopReason;
 
@@ -73,7 +74,11 @@ fn a_mixed_vesicle_comes_to_rest_with_all_its_conformers() {
     assert_eq!(snapshot.templates.len(), 6);
     let report = snapshot.layout.report.as_ref().unwrap();
     let leaflets = [&report.outer, &report.inner].map(|leaflet| leaflet.as_ref().unwrap());
-    let labels = &snapshot.layout.labels;
+    let layout = &snapshot.layout;
+    assert_eq!(layout.lipids, "popc, cholesterol");
+    let lipids = leaflets.map(LeafletReport::lipids);
+    assert_eq!([layout.outer, layout.inner], lipids);
+    let labels = &layout.labels;
     assert_eq!(labels.len(), snapshot.molecules.len());
     for (leaflet, report) in (0..).zip(leaflets) {
         for (index, expected) in (0..).zip(&report.species) {
@@ -99,6 +104,8 @@ fn a_mixed_vesicle_comes_to_rest_with_all_its_conformers() {
 fn a_flat_patch_is_exported_with_its_box_and_certified() {
     let simulation = relaxed(spacious(FLAT));
     assert_eq!(simulation.ended(), Some(StopReason::AtRest));
+    let scene = Scene::new(&spacious(FLAT), &mut Library::default()).unwrap();
+    let middle = scene.layout.center;
     for ending in ["pdb", "cif"] {
         let path = scratch(&format!("patch.{ending}"));
         simulation.export(&path).unwrap();
@@ -108,6 +115,7 @@ fn a_flat_patch_is_exported_with_its_box_and_certified() {
         assert!((size.x - 7.0).abs() < 1e-3 && (size.y - 6.0).abs() < 1e-3);
         // Two leaflets and water above and below.
         assert!((6.0..9.0).contains(&size.z), "{size}");
+        assert!(middle.abs_diff_eq(0.5 * size, 1e-3), "{middle}");
         let certificate = certify(&path, &CertificateOptions::default()).unwrap();
         assert!(certificate.is_clean(), "{certificate}");
         assert_eq!(certificate.box_nm, Some(cell));
@@ -125,7 +133,7 @@ fn other_molecules_restart_and_styles_do_not() {
         |membrane| membrane.conformers = 2,
         |membrane| membrane.shape = Shape::Vesicle { radius: 3.8 },
         |membrane| membrane.proteins = porins(1),
-        |membrane| membrane.shape = FLAT,
+        |membrane| (membrane.shape, membrane.proteins) = (FLAT, Vec::new()),
     ];
     for change in changes {
         let mut samples = Vec::new();
@@ -269,7 +277,8 @@ fn impossible_membranes_are_rejected_in_one_sentence() {
     }
     // More protein than surface.
     let tiny = with(valid, |membrane| {
-        membrane.shape = Shape::Vesicle { radius: 2.2 };
+        membrane.shape = Shape::Vesicle { radius: 2.1 };
+        membrane.species = vec![SpeciesEntry::default()];
     });
     let message = Simulation::new(tiny).map(|_| ()).unwrap_err().to_string();
     assert!(message.contains("more protein than surface"), "{message}");
