@@ -12,12 +12,12 @@
 //! Coordinates in PDB files, and in mmCIF files by default, have steps of 0.0001 nm, so that a
 //! distance changes by up to 0.00018 nm: relax with a tolerance that is larger by that.
 
-mod certificate;
 mod members;
 mod piercing;
+mod report;
 pub mod rings;
 
-pub use certificate::{Certificate, MemberCheck};
+pub use report::{Certificate, MemberCheck};
 
 use std::path::Path;
 

@@ -29,7 +29,9 @@ const MIN_PARALLEL_SPHERES: usize = 16 * 1024;
 #[must_use]
 pub fn closest_distance(spheres: &SphereSet) -> Option<f64> {
     let center = |sphere: u32| spheres.center(sphere as usize).as_dvec3();
-    closest(spheres, 0.0, |a, b| center(a).distance_squared(center(b)))
+    closest(spheres, f64::INFINITY, 0.0, |a, b| {
+        center(a).distance_squared(center(b))
+    })
 }
 
 /// As [`closest_distance`], in a periodic box: images count as spheres of another owner, those of
@@ -53,22 +55,27 @@ pub fn closest_periodic_distance(
         let distance = images.original_pair(a, b).distance(spheres, periodic);
         distance * distance
     };
-    let inside = closest(images.spheres(), images.rounding(), |a, b| {
-        distance_squared(&images, a, b)
-    });
     let shortest_edge = f64::from(periodic.size().min_element());
+    let inside = closest(
+        images.spheres(),
+        shortest_edge,
+        images.rounding(),
+        |a, b| distance_squared(&images, a, b),
+    );
     let bound = inside.map_or(shortest_edge, |inside| inside.min(shortest_edge));
     images.build(&points, periodic, (bound as f32).next_up())?;
-    let all = closest(images.spheres(), images.rounding(), |a, b| {
+    let all = closest(images.spheres(), bound, images.rounding(), |a, b| {
         distance_squared(&images, a, b)
     });
-    Ok(all.or(Some(bound)))
+    Ok(Some(all.map_or(bound, |all| all.min(bound))))
 }
 
 /// The smallest distance (nm) of two spheres with different owners, by a function of their indices
-/// that differs from the distance of their centers by at most `rounding`, nm.
+/// that differs from the distance of their centers by at most `rounding`, nm. Distances above
+/// `bound` (nm) may be missed.
 fn closest(
     spheres: &SphereSet,
+    bound: f64,
     rounding: f64,
     distance_squared: impl Fn(u32, u32) -> f64,
 ) -> Option<f64> {
@@ -83,7 +90,7 @@ fn closest(
         rounding,
         distance_squared,
         min_squared: f64::INFINITY,
-        max_squared: f64::INFINITY,
+        max_squared: max_squared(bound, rounding),
     };
     search.within(&tree);
     search
@@ -224,13 +231,22 @@ impl<D: Fn(u32, u32) -> f64> Search<'_, D> {
         if self.spheres.owner(a as usize) == self.spheres.owner(b as usize) {
             return;
         }
+        let center = |sphere: u32| self.spheres.center(sphere as usize).as_dvec3();
+        if center(a).distance_squared(center(b)) >= self.max_squared {
+            return;
+        }
         let squared = (self.distance_squared)(a, b);
         if squared < self.min_squared {
             self.min_squared = squared;
-            self.max_squared = match self.rounding {
-                0.0 => squared,
-                rounding => (squared.sqrt() + rounding).powi(2),
-            };
+            let closer = max_squared(squared.sqrt(), self.rounding);
+            self.max_squared = self.max_squared.min(closer);
         }
     }
+}
+
+/// Square (nm²) from which on centers are not closer than `distance`, nm.
+fn max_squared(distance: f64, rounding: f64) -> f64 {
+    // The root of a square may be rounded down.
+    let rounded = distance * (1.0 + 4.0 * f64::EPSILON) + rounding;
+    rounded * rounded
 }

@@ -39,7 +39,7 @@ pub enum MemberKind {
 #[non_exhaustive]
 pub struct Membrane {
     /// The molecules: first the proteins, entry by entry, then the outer leaflet, then the inner
-    /// one. The conformers of a species may replace each other in its leaflet.
+    /// one.
     pub crowd: Crowd,
     /// Numbers and areas.
     pub report: MembraneReport,
@@ -76,7 +76,7 @@ pub struct Membrane {
 ///
 /// Lipids are spread evenly between the proteins, each at the depth of its own conformer. Species,
 /// conformer and spin of each lipid are random and independent of its place. Molecules overlap; a
-/// [`Relaxer`](crate::relax::Relaxer) with conformer exchange separates them. The same config gives
+/// [`Relaxer`](crate::relax::Relaxer) separates them. The same config gives
 /// the same membrane, bit for bit.
 ///
 /// ```
@@ -185,7 +185,6 @@ impl Builder<'_> {
         let mut counts = Vec::new();
         for (plan, outlines) in plans.iter().zip(&outlines) {
             let areas = placed.iter().map(|p| f64::from(outlines[p.kind].area));
-            // The sum of no numbers would be -0.
             let protein_area = areas.fold(0.0, |sum, area| sum + area) as f32;
             let free_area = plan.area - protein_area;
             if protein_area > 0.0 && free_area <= 0.0 {

@@ -6,8 +6,8 @@
 //! 1. Bonds are found by distance. Single bonds outside of rings with other heavy atoms on both
 //!    sides can turn; bonds to carbonyl carbons of esters and amides and double bonds cannot.
 //! 2. The width is the root mean square distance of the atoms from the axis through their center.
-//! 3. A random bond turns by a random angle, or the whole molecule tilts a little. It stays so if
-//!    the molecule is slimmer, and if atoms four or more bonds apart are not closer than before or
+//! 3. One or two random bonds turn by a random angle, or the whole molecule tilts a little. It stays
+//!    so if the molecule is slimmer, and if atoms four or more bonds apart are not closer than before or
 //!    at least 0.2 nm apart.
 //! 4. This repeats until the molecule is slim enough, or for a number of tries.
 //!
@@ -19,14 +19,17 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::molecule::{Atom, Element, MoleculeTemplate, TemplateError, bonds};
 
-/// Tries of one conformer. Half of the lipids need less than 500, a few come to their limit.
-const MAX_TRIES: u32 = 4_000;
+/// Tries of one conformer. Most lipids need less, a few come to their limit.
+const MAX_TRIES: u32 = 8_000;
 
 /// Least distance of atoms that are four or more bonds apart, nm, unless they are closer already.
 const LEAST_DISTANCE: f64 = 0.2;
 
 /// Share of the tries that tilt the molecule instead of turning a bond.
 const TILT_SHARE: f64 = 0.1;
+
+/// Most bonds from one that turns to another that turns with it, in the order of their atoms.
+const MAX_STEP: usize = 6;
 
 /// Standard deviation of a tilt, radian.
 const TILT: f64 = 0.05;
@@ -86,10 +89,12 @@ fn squared_width(points: &[DVec3], up: DVec3) -> f64 {
 
 /// A bond that can turn.
 struct TurningBond {
-    /// Its atoms; the second one and those beyond it turn.
+    /// Its atoms; those beyond the second one turn.
     atoms: [usize; 2],
     /// Atoms beyond the second one: the smaller part of the molecule.
     turning: Vec<usize>,
+    /// Pairs of a turning and another atom that are four or more bonds apart.
+    distant: Vec<[u32; 2]>,
 }
 
 /// A molecule with bonds that turn.
@@ -97,10 +102,7 @@ struct Flexible {
     points: Vec<DVec3>,
     up: DVec3,
     bonds: Vec<TurningBond>,
-    /// Pairs of atoms that are four or more bonds apart.
-    distant: Vec<[u32; 2]>,
     squared_width: f64,
-    closeness: f64,
     /// The points after a try.
     next: Vec<DVec3>,
 }
@@ -109,22 +111,20 @@ impl Flexible {
     fn new(template: &MoleculeTemplate, up: Vec3) -> Self {
         let partners = bonds(template);
         let points: Vec<DVec3> = template.positions().iter().map(|p| p.as_dvec3()).collect();
-        let distant = distant_pairs(&partners);
         let up = up.as_dvec3().normalize_or(DVec3::Z);
         Self {
             squared_width: squared_width(&points, up),
-            closeness: closeness(&points, &distant),
             bonds: turning_bonds(&partners, template.elements()),
             up,
-            distant,
             next: points.clone(),
             points,
         }
     }
 
-    /// Turns a bond or tilts the molecule, if that makes it slimmer.
+    /// Turns one or two bonds or tilts the molecule, if that makes it slimmer.
     fn try_move(&mut self, random: &mut Pcg64Mcg) {
         self.next.copy_from_slice(&self.points);
+        let mut turned = 0..0;
         if self.bonds.is_empty() || random.random::<f64>() < TILT_SHARE {
             let (x, y) = self.up.any_orthonormal_pair();
             let tilt = DQuat::from_scaled_axis((x * normal(random) + y * normal(random)) * TILT);
@@ -132,25 +132,41 @@ impl Flexible {
                 *point = tilt * *point;
             }
         } else {
-            let bond = &self.bonds[random.random_range(0..self.bonds.len())];
+            // Two bonds nearby that turn in opposite directions shift a chain sideways.
             let angle = normal(random) * TURNS[random.random_range(0..TURNS.len())];
-            let [from, to] = bond.atoms.map(|atom| self.points[atom]);
-            let Some(axis) = (to - from).try_normalize() else {
-                return;
-            };
-            let turn = DQuat::from_axis_angle(axis, angle);
-            for &atom in &bond.turning {
-                self.next[atom] = to + turn * (self.points[atom] - to);
+            let first = random.random_range(0..self.bonds.len());
+            let other = first + random.random_range(0..=MAX_STEP);
+            turned = first..(other + 1).min(self.bonds.len());
+            self.turn(first, angle);
+            if turned.len() > 1 {
+                let back = if random.random() { -angle } else { angle };
+                self.turn(turned.end - 1, back);
             }
         }
         let squared_width = squared_width(&self.next, self.up);
         if squared_width >= self.squared_width {
             return;
         }
-        let closeness = closeness(&self.next, &self.distant);
-        if closeness <= self.closeness {
-            (self.squared_width, self.closeness) = (squared_width, closeness);
+        let mut ends = turned.clone().take(1).chain(turned.skip(1).last());
+        let is_free = ends.all(|bond| {
+            let distant = &self.bonds[bond].distant;
+            closeness(&self.next, distant) <= closeness(&self.points, distant)
+        });
+        if is_free {
+            self.squared_width = squared_width;
             std::mem::swap(&mut self.points, &mut self.next);
+        }
+    }
+
+    /// Turns a bond of the next points.
+    fn turn(&mut self, bond: usize, angle: f64) {
+        let bond = &self.bonds[bond];
+        let [from, to] = bond.atoms.map(|atom| self.next[atom]);
+        if let Some(axis) = (to - from).try_normalize() {
+            let turn = DQuat::from_axis_angle(axis, angle);
+            for &atom in &bond.turning {
+                self.next[atom] = to + turn * (self.next[atom] - to);
+            }
         }
     }
 }
@@ -174,32 +190,23 @@ fn closeness(points: &[DVec3], distant: &[[u32; 2]]) -> f64 {
     distant.iter().map(excess).sum()
 }
 
-/// All pairs of atoms that no chain of three bonds connects.
-fn distant_pairs(partners: &[Vec<u32>]) -> Vec<[u32; 2]> {
-    let mut pairs = Vec::new();
-    let mut is_near = vec![false; partners.len()];
-    for atom in 0..partners.len() as u32 {
-        let mut near = vec![atom];
-        is_near[atom as usize] = true;
-        let mut start = 0;
+/// Whether three bonds or fewer connect two atoms, for all pairs: row by row.
+fn near_pairs(partners: &[Vec<u32>]) -> Vec<Vec<bool>> {
+    let row = |atom: usize| {
+        let mut is_near = vec![false; partners.len()];
+        is_near[atom] = true;
+        let mut last = vec![atom];
         for _ in 0..3 {
-            let end = near.len();
-            for at in start..end {
-                for &partner in &partners[near[at] as usize] {
-                    if !std::mem::replace(&mut is_near[partner as usize], true) {
-                        near.push(partner);
-                    }
-                }
+            let next = last.iter().flat_map(|atom| &partners[*atom]);
+            let next: Vec<usize> = next.map(|partner| *partner as usize).collect();
+            for &partner in &next {
+                is_near[partner] = true;
             }
-            start = end;
+            last = next;
         }
-        let others = (0..atom).filter(|other| !is_near[*other as usize]);
-        pairs.extend(others.map(|other| [other, atom]));
-        for one in near {
-            is_near[one as usize] = false;
-        }
-    }
-    pairs
+        is_near
+    };
+    (0..partners.len()).map(row).collect()
 }
 
 /// The bonds that can turn.
@@ -223,6 +230,7 @@ fn turning_bonds(partners: &[Vec<u32>], elements: &[Element]) -> Vec<TurningBond
             && !is_stiff(a, b)
             && !is_stiff(b, a)
     };
+    let is_near = near_pairs(partners);
     let mut turning = Vec::new();
     for a in 0..partners.len() {
         for b in partners[a].iter().map(|b| *b as usize) {
@@ -230,22 +238,37 @@ fn turning_bonds(partners: &[Vec<u32>], elements: &[Element]) -> Vec<TurningBond
                 && can_turn([a, b])
                 && let Some(beyond) = atoms_beyond([a, b], partners)
             {
-                let is_smaller = 2 * beyond.len() <= partners.len();
-                let bond = if is_smaller { [a, b] } else { [b, a] };
-                // Not in a ring from the other side either.
-                let beyond = if is_smaller {
-                    Some(beyond)
+                // The smaller part turns.
+                let (atoms, beyond) = if 2 * beyond.len() <= partners.len() {
+                    ([a, b], Some(beyond))
                 } else {
-                    atoms_beyond(bond, partners)
+                    ([b, a], atoms_beyond([b, a], partners))
                 };
-                turning.extend(beyond.map(|beyond| TurningBond {
-                    atoms: bond,
+                let bond = beyond.map(|beyond| TurningBond {
+                    atoms,
+                    distant: straddling_pairs(&beyond, &is_near),
                     turning: beyond,
-                }));
+                });
+                turning.extend(bond);
             }
         }
     }
     turning
+}
+
+/// Pairs of an atom of a part and another one that are not near.
+fn straddling_pairs(part: &[usize], is_near: &[Vec<bool>]) -> Vec<[u32; 2]> {
+    let mut is_inside = vec![false; is_near.len()];
+    for &atom in part {
+        is_inside[atom] = true;
+    }
+    let mut pairs = Vec::new();
+    for &atom in part {
+        let others =
+            (0..is_near.len()).filter(|other| !is_inside[*other] && !is_near[atom][*other]);
+        pairs.extend(others.map(|other| [atom as u32, other as u32]));
+    }
+    pairs
 }
 
 /// Whether `other` is the oxygen or nitrogen of an ester or amide bond of the planar carbon

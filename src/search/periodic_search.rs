@@ -326,9 +326,22 @@ impl<'a> PeriodicSearch<'a> {
                 visit(&found, &distances);
             }
         };
-        self.search
-            .visit_pairs(images.spheres(), margin + slack, &each)?;
-        Ok(())
+        let searched = self
+            .search
+            .visit_pairs(images.spheres(), margin + slack, &each);
+        match searched {
+            Ok(_) => Ok(()),
+            Err(SearchError::TooCrowded {
+                sphere,
+                spheres,
+                reach,
+            }) => Err(SearchError::TooCrowded {
+                sphere: images.original[sphere as usize],
+                spheres,
+                reach,
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     /// All pairs, sorted.

@@ -9,6 +9,7 @@
 pub mod carbons;
 #[cfg(feature = "gpu")]
 pub mod gpu_device;
+pub mod revolution;
 pub mod shader_layout;
 pub mod small_world;
 pub mod thread_pool;

@@ -6,6 +6,8 @@ use glam::{Quat, Vec2, Vec3};
 use rand::{Rng, RngExt, SeedableRng};
 use rapier3d::parry::shape::SharedShape;
 
+use crate::common::revolution::{half_turn, revolution};
+
 pub type Mesh = (Vec<Vec3>, Vec<[u32; 3]>);
 
 pub fn random(seed: u64) -> rand_pcg::Pcg64Mcg {
@@ -173,36 +175,6 @@ pub fn probes(compartment: &dyn Surface, count: usize, seed: u64) -> Vec<Vec3> {
     points
 }
 
-/// A solid of revolution about the y axis: a profile of (distance from the axis, height), from the
-/// top pole to the bottom one, and `around` vertices on each ring.
-pub fn revolution(profile: &[Vec2], around: u32) -> Mesh {
-    let rings = &profile[1..profile.len() - 1];
-    let ring = |point: &Vec2| {
-        let (radius, height) = (point.x, point.y);
-        (0..around).map(move |k| {
-            let (sine, cosine) = (std::f32::consts::TAU * k as f32 / around as f32).sin_cos();
-            Vec3::new(radius * sine, height, radius * cosine)
-        })
-    };
-    let mut vertices: Vec<Vec3> = rings.iter().flat_map(ring).collect();
-    let poles = [profile[0], profile[profile.len() - 1]];
-    let top = vertices.len() as u32;
-    vertices.extend(poles.map(|pole| Vec3::Y * pole.y));
-    let last = (rings.len() as u32 - 1) * around;
-    let mut triangles = Vec::new();
-    for k in 0..around {
-        let next = (k + 1) % around;
-        triangles.push([top, k, next]);
-        triangles.push([top + 1, last + next, last + k]);
-        for first in (0..last).step_by(around as usize) {
-            let [a, b] = [first + k, first + next];
-            triangles.push([a, a + around, b]);
-            triangles.push([b, a + around, b + around]);
-        }
-    }
-    (vertices, triangles)
-}
-
 /// The profile of a red blood cell (Evans and Fung 1972), 15.6 nm in radius, 3.2 nm thick at the
 /// center and 10 nm at the rim.
 pub fn biconcave_profile(points: usize) -> Vec<Vec2> {
@@ -221,13 +193,6 @@ pub fn dumb_bell_profile(points: usize) -> Vec<Vec2> {
         Vec2::new(sine * (2.0 + 6.0 * cosine * cosine), 10.0 * cosine)
     };
     (0..points).map(point).collect()
-}
-
-/// Sine and cosine from one pole to the other; the sine is exactly zero at the poles.
-fn half_turn(k: usize, points: usize) -> (f32, f32) {
-    let (sine, cosine) = (std::f32::consts::PI * k as f32 / (points - 1) as f32).sin_cos();
-    let is_pole = k == 0 || k + 1 == points;
-    (if is_pole { 0.0 } else { sine }, cosine)
 }
 
 /// The two meshes that are not convex, at `pose`.

@@ -7,7 +7,6 @@ use bevy_rapier_molecules::membrane::{
     CrossSection, CrossSectionConfig, CrossSectionError, MembraneProtein,
 };
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
-use bevy_rapier_molecules::prelude::*;
 use glam::{Quat, Vec2, Vec3};
 
 use super::fixtures::{barrel_axis, carbons, porin};
@@ -108,12 +107,12 @@ fn porin_has_the_area_of_a_barrel_and_a_pore() {
     for protein in [protein.clone(), protein.flipped()] {
         let middle = section(&protein, -0.3, 0.3, 0.2);
         let [area, pore] = [middle.area(), middle.pore_area()];
-        println!("{area} nm², pore {pore} nm²");
-        assert!((6.0..12.0).contains(&area), "{area} nm²");
+        // The CA atoms of a barrel of 16 strands are 1.55 nm from its axis, the tips of the outer
+        // side chains about 2.1 nm: 14 nm².
+        assert!((11.0..16.0).contains(&area), "{area} nm²");
         assert!(pore > 0.5 && pore < area, "{pore} nm²");
         // The union over a leaflet contains all thinner slabs.
         let leaflet = section(&protein, -0.3, 1.3, 0.2);
-        println!("{} nm², pore {} nm²", leaflet.area(), leaflet.pore_area());
         assert!(leaflet.area() > 0.95 * area);
         assert!(leaflet.pore_area() < pore);
     }

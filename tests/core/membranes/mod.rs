@@ -5,4 +5,6 @@ mod errors;
 mod fixtures;
 mod mixing;
 mod proteins;
+mod relaxed;
+mod slim;
 mod species;
