@@ -1,5 +1,7 @@
-//! The relaxation without a window: progress, interruption, report, export and summary.
+//! The relaxation without a window: progress, interruption, report, export, certificate and
+//! summary.
 
+use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use bevy_rapier_molecules::certificate::{Certificate, CertificateOptions, certify};
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::export::{ExportOptions, export, write_mmcif, write_pdb};
+use bevy_rapier_molecules::export::{export, write_mmcif, write_pdb};
 use bevy_rapier_molecules::molecule::Format;
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
 use bevy_rapier_molecules::relax::{CountedSpheres, RelaxConfig, RelaxStatus, Relaxer};
@@ -18,16 +21,20 @@ use super::arguments::Arguments;
 use super::common::{
     AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
 };
+use super::library::Library;
+use super::membrane_scene::Shape;
 use super::preset::Preset;
 use super::report::{
     Report, StageMilliseconds, peak_memory_bytes, write_export_summary, write_summary,
 };
-use super::simulation::{build, relaxer};
+use super::scene::Scene;
+use super::simulation::{build, export_options, relaxer};
 
 /// Exit code after a second interruption: 128 + SIGINT, as in shells.
 const KILLED: i32 = 130;
 
-/// Relaxes the vesicle of a preset, writes report and export, and prints the summary.
+/// Relaxes the molecules of a preset, writes report, export and certificate, and prints the
+/// summary.
 pub fn run(
     preset: &Preset,
     max_time: Option<Duration>,
@@ -36,6 +43,13 @@ pub fn run(
 ) -> Result<ExitCode, AnyError> {
     if let Some(path) = &arguments.export {
         check_target(path)?;
+    }
+    if let Some(path) = &arguments.certificate {
+        check_target(path)?;
+    }
+    if arguments.certifies() && preset.tolerance.is_none() {
+        let why = "a certificate needs one tolerance for all atoms; add --tolerance 0.2";
+        return Err(why.into());
     }
     let stop = stop_on_interrupt()?;
     // On a thread of the pool, which saves handing over each parallel loop to it.
@@ -62,10 +76,11 @@ fn relax(
     stop: &AtomicBool,
 ) -> Result<ExitCode, AnyError> {
     let common = &arguments.scene.common;
-    let vesicle = build(preset)?;
+    let Scene { crowd, layout } = build(preset, &mut Library::default())?;
     screen.announce();
-    let (outer, inner, radius_nm) = (vesicle.outer, vesicle.inner, vesicle.radius);
-    let crowd = vesicle.crowd;
+    for note in &layout.notes {
+        writeln!(io::stderr(), "note: {note}")?;
+    }
     let warnings: Vec<String> = capacity_warnings(&crowd)
         .iter()
         .map(ToString::to_string)
@@ -124,10 +139,16 @@ fn relax(
         tolerance_nm: preset.tolerance,
         clearance_nm: config.clearance,
         warnings,
-        lipid: preset.molecule.name(),
-        outer,
-        inner,
-        radius_nm,
+        lipid: layout.lipids,
+        outer: layout.outer,
+        inner: layout.inner,
+        radius_nm: match layout.shape {
+            Shape::Vesicle { radius } => Some(radius),
+            Shape::Flat { .. } => None,
+        },
+        box_nm: relaxer.crowd().periodic_box(),
+        membrane: layout.report,
+        notes: layout.notes,
     };
     // Before the export, which may fail.
     common.write_report(&report)?;
@@ -135,12 +156,27 @@ fn relax(
         Some(path) => {
             let text = format!("exporting {atoms} atoms to {}", path.display());
             progress.show(1.0, text);
-            let written = export(path, relaxer.crowd().instances(), &ExportOptions::default());
+            let crowd = relaxer.crowd();
+            let written = export(path, crowd.instances(), &export_options(crowd));
             progress.clear();
             Some((path, written?))
         }
         None => None,
     };
+    let certificate = match &arguments.export {
+        Some(path) if arguments.certifies() => {
+            progress.show(1.0, format!("checking {}", path.display()));
+            let certificate = checked_export(path, relaxer.crowd(), preset);
+            progress.clear();
+            Some(certificate?)
+        }
+        _ => None,
+    };
+    if let (Some(certificate), Some(path)) = (&certificate, &arguments.certificate) {
+        let text = serde_json::to_string_pretty(certificate)? + "\n";
+        fs::write(path, text)
+            .map_err(|error| format!("cannot write '{}': {error}", path.display()))?;
+    }
     common.print(|out| {
         write_summary(out, &report)?;
         if let Some((path, summary)) = exported {
@@ -148,13 +184,27 @@ fn relax(
             let by_residue = templates.iter().all(|one| one.residues().len() == 1);
             write_export_summary(out, path, &summary, by_residue, preset.tolerance)?;
         }
+        if let Some(certificate) = &certificate {
+            writeln!(out, "{certificate}")?;
+        }
         Ok(())
     })?;
-    Ok(if report.converged {
+    let is_clean = certificate.is_none_or(|certificate| certificate.is_clean());
+    Ok(if report.converged && is_clean {
         ExitCode::SUCCESS
     } else {
         STOPPED.into()
     })
+}
+
+/// The certificate of a written file.
+fn checked_export(path: &Path, crowd: &Crowd, preset: &Preset) -> Result<Certificate, AnyError> {
+    let default = CertificateOptions::default();
+    let options = CertificateOptions {
+        tolerance: preset.tolerance.unwrap_or(default.tolerance),
+        crowd: Some(crowd),
+    };
+    Ok(certify(path, &options)?)
 }
 
 fn show_progress(progress: &mut Progress, relaxer: &Relaxer) {
@@ -190,7 +240,7 @@ fn fraction_done(start: &RelaxStatus, current: &RelaxStatus) -> f64 {
 /// Checks before the relaxation that the format can hold the molecules, by writing them to
 /// nowhere.
 fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
-    let options = ExportOptions::default();
+    let options = export_options(crowd);
     match Format::from_name(&path.to_string_lossy()) {
         Some(Format::Pdb) => write_pdb(io::sink(), crowd.instances(), &options)?,
         // It holds any number of molecules. One of each template checks the names.

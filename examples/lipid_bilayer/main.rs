@@ -1,16 +1,18 @@
-//! Builds a vesicle of lipids at random positions, and relaxes it until no two lipids overlap.
+//! Builds a membrane of lipids and proteins, and relaxes it until no two molecules overlap.
 //!
 //! ```text
 //! cargo run --release --example lipid_bilayer
-//! cargo run --release --example lipid_bilayer -- --preset "a million atoms"
-//! cargo run --release --example lipid_bilayer -- --headless --outer 500 --inner 120
-//!     --radius 5.2 --tolerance 0.2 --export vesicle.pdb
+//! cargo run --release --example lipid_bilayer -- --species popc:4,pope:3,cholesterol:3
+//! cargo run --release --example lipid_bilayer -- --flat 20x20 --protein 2por:2
+//!     --export patch.pdb --certify
+//! cargo run --release --example lipid_bilayer -- --outer 500 --inner 120 --radius 5.2
 //! cargo run --release --example lipid_bilayer -- --screenshot vesicle.png --steps 40
 //! ```
 //!
 //! In the window, an editor changes every parameter during the relaxation. Mouse: drag turns,
-//! wheel zooms. Without options: 500 + 120 POPC lipids at 5.2 nm. `--help` lists the options
-//! and the exit codes.
+//! wheel zooms. Without options: a POPC vesicle around 8 nm, at the area per lipid of a real
+//! membrane. `--outer`, `--inner`, `--lipids`, `--lipid` and `--positions` select a vesicle of one
+//! kind of lipid in one shape instead. `--help` lists the options and the exit codes.
 
 use std::io;
 use std::process::ExitCode;
@@ -26,6 +28,8 @@ mod common;
 #[cfg(feature = "draw")]
 mod editor;
 mod headless;
+mod library;
+mod membrane_scene;
 mod molecule_kind;
 #[cfg_attr(
     not(feature = "draw"),
@@ -37,7 +41,13 @@ mod report;
     not(feature = "draw"),
     expect(dead_code, reason = "the editor uses the rest")
 )]
+mod scene;
+#[cfg_attr(
+    not(feature = "draw"),
+    expect(dead_code, reason = "the editor uses the rest")
+)]
 mod simulation;
+mod species_entry;
 #[cfg(feature = "draw")]
 mod worker;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bevy_rapier_molecules::backend::Backend;
+use bevy_rapier_molecules::certificate::DEFAULT_TOLERANCE_NM;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart};
@@ -17,10 +18,17 @@ use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::membrane_scene::MembraneScene;
 use super::molecule_kind::MoleculeKind;
 
 /// Max tolerance, nm: more than the distance of any overlapping atoms.
 pub const MAX_TOLERANCE_NM: f32 = 1.0;
+
+/// Default leeway of the depth of lipids, nm.
+const LEEWAY_NM: f32 = 0.3;
+
+/// Default leeway of the tilt of lipids, degrees: that of most lipids in a fluid bilayer.
+const TILT_LEEWAY_DEGREES: f32 = 30.0;
 
 /// Max radius, nm: beyond it, the spacing of `f32` exceeds the clearance.
 pub const MAX_RADIUS_NM: f32 = 4000.0;
@@ -69,6 +77,9 @@ pub enum PresetError {
         /// The invalid value.
         source: Box<PresetError>,
     },
+    /// The grid of all atoms does not find images.
+    #[error("cell_width is not supported in the periodic box of a flat patch; remove it")]
+    CellsInBox,
     /// A parameter of the law or the clearance is invalid.
     #[error(transparent)]
     Law(#[from] bevy_rapier_molecules::relax::RelaxError),
@@ -102,8 +113,10 @@ pub enum Color {
     Element,
     /// A color per molecule.
     Molecule,
-    /// Outer or inner leaflet.
+    /// Outer or inner leaflet, or both.
     Leaflet,
+    /// The species of lipids and the proteins.
+    Species,
     /// Green for free molecules, red for overlapping ones.
     #[default]
     Collision,
@@ -113,10 +126,11 @@ pub enum Color {
 
 impl Color {
     /// All values, in the order of the menu.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Collision,
         Self::Penetration,
         Self::Leaflet,
+        Self::Species,
         Self::Molecule,
         Self::Element,
     ];
@@ -143,15 +157,17 @@ impl Detail {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Preset {
-    /// The molecule of the leaflets.
+    /// A membrane of several species. `None`: a vesicle of one kind of molecule.
+    pub membrane: Option<MembraneScene>,
+    /// The molecule of the leaflets, without a membrane.
     pub molecule: MoleculeKind,
-    /// Molecules of the outer leaflet.
+    /// Molecules of the outer leaflet, without a membrane.
     pub outer: u32,
-    /// Molecules of the inner leaflet.
+    /// Molecules of the inner leaflet, without a membrane.
     pub inner: u32,
-    /// Radius of the mid-surface, nm.
+    /// Radius of the mid-surface without a membrane, nm.
     pub radius: f32,
-    /// Positions of the molecules at the start.
+    /// Positions of the molecules at the start, without a membrane.
     pub start: VesicleStart,
     /// Seed of the start.
     pub seed: u64,
@@ -159,9 +175,9 @@ pub struct Preset {
     pub tolerance: Option<f32>,
     /// Min gap between atoms of different molecules, nm.
     pub clearance: f32,
-    /// Max deviation from the distance to the mid-surface, nm.
+    /// Max deviation of lipids from their distance to the mid-surface, nm.
     pub leeway: f32,
-    /// Max tilt away from the normal, degrees.
+    /// Max tilt of lipids away from the normal, degrees.
     pub tilt_leeway: f32,
     /// Response of molecules to overlaps.
     pub law: Law,
@@ -190,16 +206,17 @@ impl Default for Preset {
     fn default() -> Self {
         let (vesicle, config) = (VesicleConfig::default(), RelaxConfig::default());
         Self {
+            membrane: Some(MembraneScene::default()),
             molecule: MoleculeKind::default(),
             outer: 500,
             inner: 120,
             radius: 5.2,
             start: vesicle.start,
             seed: vesicle.seed,
-            tolerance: None,
+            tolerance: Some(DEFAULT_TOLERANCE_NM),
             clearance: config.clearance,
-            leeway: vesicle.leeway,
-            tilt_leeway: vesicle.tilt_leeway.to_degrees(),
+            leeway: LEEWAY_NM,
+            tilt_leeway: TILT_LEEWAY_DEGREES,
             law: Law::default(),
             thesis: ThesisSteps::default(),
             projection: Projection::default(),
@@ -216,6 +233,18 @@ impl Default for Preset {
 }
 
 impl Preset {
+    /// The vesicle of 500 + 120 POPC lipids, all of one shape.
+    pub fn one_lipid() -> Self {
+        let vesicle = VesicleConfig::default();
+        Self {
+            membrane: None,
+            tolerance: None,
+            leeway: vesicle.leeway,
+            tilt_leeway: vesicle.tilt_leeway.to_degrees(),
+            ..Self::default()
+        }
+    }
+
     /// The configuration of the relaxer.
     pub fn config(&self) -> RelaxConfig {
         RelaxConfig {
@@ -247,12 +276,18 @@ impl Preset {
 
     /// Validates all values.
     pub fn check(&self) -> Result<(), PresetError> {
-        check_positive("radius", self.radius, MAX_RADIUS_NM)?;
+        check_positive("radius", self.radius, MAX_RADIUS_NM, " nm")?;
+        if let Some(membrane) = &self.membrane {
+            membrane.check()?;
+            if membrane.shape.is_flat() && self.cell_width.is_some() {
+                return Err(PresetError::CellsInBox);
+            }
+        }
         if let Some(tolerance) = self.tolerance {
-            check_positive("tolerance", tolerance, MAX_TOLERANCE_NM)?;
+            check_positive("tolerance", tolerance, MAX_TOLERANCE_NM, " nm")?;
         }
         if let Some(width) = self.cell_width {
-            check_positive("cell_width", width, MAX_CELL_NM)?;
+            check_positive("cell_width", width, MAX_CELL_NM, " nm")?;
         }
         for (name, value) in [("leeway", self.leeway), ("tilt_leeway", self.tilt_leeway)] {
             if !(value.is_finite() && value >= 0.0) {
@@ -330,20 +365,46 @@ impl Preset {
     }
 }
 
-fn check_positive(name: &'static str, value: f32, max: f32) -> Result<(), PresetError> {
+/// Checks that a value is positive and at most `max`, in `unit`.
+pub fn check_positive(
+    name: &'static str,
+    value: f32,
+    max: f32,
+    unit: &str,
+) -> Result<(), PresetError> {
     if value > 0.0 && value <= max {
         Ok(())
     } else {
         Err(PresetError::Value {
             name,
-            allowed: format!("positive and at most {max} nm"),
+            allowed: format!("positive and at most {max}{unit}"),
             value,
         })
     }
 }
 
 /// The bundled presets: name, file and text.
-pub const BUNDLED: [(&str, &str, &str); 4] = [
+pub const BUNDLED: [(&str, &str, &str); 8] = [
+    (
+        "popc vesicle",
+        "popc_vesicle.ron",
+        include_str!("../../assets/presets/popc_vesicle.ron"),
+    ),
+    (
+        "mixed membrane",
+        "mixed_membrane.ron",
+        include_str!("../../assets/presets/mixed_membrane.ron"),
+    ),
+    (
+        "porins",
+        "porins.ron",
+        include_str!("../../assets/presets/porins.ron"),
+    ),
+    (
+        "flat patch",
+        "flat_patch.ron",
+        include_str!("../../assets/presets/flat_patch.ron"),
+    ),
     (
         "dense bilayer",
         "dense_bilayer.ron",
@@ -392,6 +453,7 @@ impl WatchedFile {
     }
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+/// Time of the last change of a file, if there is one.
+pub fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).ok()?.modified().ok()
 }

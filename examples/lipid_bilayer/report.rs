@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use bevy_rapier_molecules::export::ExportSummary;
+use bevy_rapier_molecules::membrane::MembraneReport;
+use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::relax::{CountedSpheres, RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
@@ -37,10 +39,20 @@ pub struct Report {
     pub tolerance_nm: Option<f32>,
     pub clearance_nm: f32,
     pub warnings: Vec<String>,
+    /// File or names of the lipids.
     pub lipid: String,
+    /// Lipids of the outer leaflet.
     pub outer: u32,
+    /// Lipids of the inner leaflet.
     pub inner: u32,
-    pub radius_nm: f32,
+    /// `None` if the membrane is flat.
+    pub radius_nm: Option<f32>,
+    /// Edges of the periodic box; `None` without one.
+    pub box_nm: Option<PeriodicBox>,
+    /// Numbers and areas of a membrane; `None` for a vesicle of one kind of lipid.
+    pub membrane: Option<MembraneReport>,
+    /// What is not certain about the molecules, such as guessed orientations.
+    pub notes: Vec<String>,
 }
 
 /// Mean time of each stage of an iteration, ms.
@@ -80,15 +92,18 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let head = &report.head;
     writeln!(
         out,
-        "{}: {} outer + {} inner lipids ({}) at {:.2} nm, {} atoms, seed {}",
+        "{}: {} outer + {} inner lipids ({}) {}, {} atoms, seed {}",
         head.scene,
         report.outer,
         report.inner,
         report.lipid,
-        report.radius_nm,
+        describe_shape(report),
         report.atoms,
         head.seed.unwrap_or_default()
     )?;
+    if let Some(membrane) = &report.membrane {
+        write!(out, "{membrane}")?;
+    }
     match report.tolerance_nm {
         Some(tolerance) => write!(out, "pairs of atoms closer than {tolerance} nm: ")?,
         None => write!(out, "overlapping pairs of atoms: ")?,
@@ -129,6 +144,18 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         writeln!(out, "peak memory: {}", Bytes(bytes))?;
     }
     Ok(())
+}
+
+fn describe_shape(report: &Report) -> String {
+    let edges = report.box_nm.map(|periodic| periodic.size());
+    match (report.radius_nm, edges) {
+        (Some(radius), _) => format!("at {radius:.2} nm"),
+        (None, Some(edges)) => {
+            let [x, y, z] = edges.to_array();
+            format!("in a periodic box of {x:.2} × {y:.2} × {z:.2} nm")
+        }
+        (None, None) => "on a plane".into(),
+    }
 }
 
 /// Writes where the export is, and how to check it.

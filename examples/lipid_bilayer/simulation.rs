@@ -1,4 +1,4 @@
-//! The relaxation of a vesicle with parameters that can change at any time. Does not depend on
+//! The relaxation of a scene with parameters that can change at any time. Does not depend on
 //! a window or a thread; see `worker.rs`.
 
 use std::ops::ControlFlow;
@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::Backend;
-use bevy_rapier_molecules::compartment::Confinement;
-use bevy_rapier_molecules::crowd::{Crowd, CrowdError, CrowdPlacement};
+use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::export::{ExportError, ExportOptions, export};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::pose::Pose;
@@ -18,44 +17,25 @@ use bevy_rapier_molecules::relax::capacity::{
 use bevy_rapier_molecules::relax::{
     CoarseStart, RelaxConfig, RelaxError, RelaxStatus, Relaxer, StageTimes, StopReason,
 };
-use bevy_rapier_molecules::scenes::{Vesicle, VesicleError, vesicle};
 use bevy_rapier_molecules::search::{PairSearch, UniformGrid};
 use thiserror::Error;
 
-use super::molecule_kind::KindError;
+use super::library::Library;
 use super::preset::{Preset, PresetError};
+use super::scene::{Layout, Scene, SceneError};
 
-/// Max number of atoms: indices have 32 bits.
-const MAX_ATOMS: u64 = u32::MAX as u64;
-
-/// Why a vesicle cannot be built or relaxed.
+/// Why a scene cannot be built or relaxed.
 #[derive(Debug, Error)]
 pub enum SimulationError {
     /// A value of the preset is invalid.
     #[error(transparent)]
     Preset(#[from] PresetError),
-    /// The molecule cannot be loaded.
+    /// There is no such scene.
     #[error(transparent)]
-    Molecule(#[from] KindError),
-    /// The vesicle cannot be built.
-    #[error(transparent)]
-    Vesicle(#[from] VesicleError),
-    /// The molecules cannot be copied to a crowd with other parameters.
-    #[error(transparent)]
-    Crowd(#[from] CrowdError),
+    Scene(#[from] SceneError),
     /// Far too many molecules for the surface.
     #[error("{0}")]
     Hopeless(CapacityWarning),
-    /// More atoms than 32-bit indices.
-    #[error("{molecules} molecules of {atoms} atoms are too many: the limit is {max} molecules")]
-    TooMany {
-        /// Requested number of molecules.
-        molecules: u64,
-        /// Atoms per molecule.
-        atoms: usize,
-        /// Max number of molecules with this many atoms.
-        max: u64,
-    },
     /// The relaxation failed.
     #[error(transparent)]
     Relax(#[from] RelaxError),
@@ -77,8 +57,8 @@ pub enum Change {
 pub struct Placed {
     /// World frame.
     pub pose: Pose,
-    /// 0 in the outer leaflet, 1 in the inner one.
-    pub leaflet: u32,
+    /// Index of its template.
+    pub template: u32,
     /// Deepest overlap with another molecule, nm.
     pub penetration: f32,
 }
@@ -94,11 +74,12 @@ pub struct Sample {
 /// The state of a simulation, for the editor.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The template of all molecules.
-    pub template: Arc<MoleculeTemplate>,
+    pub templates: Vec<Arc<MoleculeTemplate>>,
     pub molecules: Vec<Placed>,
-    /// Radius of the mid-surface, nm.
-    pub radius: f32,
+    /// Number of atoms of all molecules.
+    pub atoms: usize,
+    /// What the molecules are, and where.
+    pub layout: Arc<Layout>,
     pub sample: Sample,
     /// Why the relaxation ended, if it did.
     pub ended: Option<StopReason>,
@@ -113,9 +94,11 @@ pub struct Snapshot {
     pub warnings: Vec<CapacityWarning>,
 }
 
-/// A vesicle during its relaxation.
+/// A scene during its relaxation.
 pub struct Simulation {
     preset: Preset,
+    library: Library,
+    layout: Arc<Layout>,
     relaxer: Relaxer,
     /// Iterations of previous relaxers.
     iterations_before: u32,
@@ -129,13 +112,23 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Builds the vesicle of a preset.
+    /// Builds the scene of a preset.
     pub fn new(preset: Preset) -> Result<Self, SimulationError> {
-        let crowd = build(&preset)?.crowd;
+        let mut library = Library::default();
+        let mut simulation = Self::start(preset, &mut library)?;
+        simulation.library = library;
+        Ok(simulation)
+    }
+
+    /// Builds the scene of a preset with the molecules of a library.
+    fn start(preset: Preset, library: &mut Library) -> Result<Self, SimulationError> {
+        let Scene { crowd, layout } = build(&preset, library)?;
         let relaxer = relaxer(crowd, &preset, preset.config())?;
         let last_stages = (relaxer.stages(), 0);
         Ok(Self {
             preset,
+            library: Library::default(),
+            layout: Arc::new(layout),
             relaxer,
             iterations_before: 0,
             ended: None,
@@ -153,9 +146,14 @@ impl Simulation {
         self
     }
 
-    /// Restarts with the vesicle of a preset. On an error, nothing changes.
+    /// Restarts with the scene of a preset. On an error, nothing changes.
     pub fn restart(&mut self, preset: Preset) -> Result<(), SimulationError> {
-        *self = Self::new(preset)?.with_max_time(self.max_time);
+        let restarted = Self::start(preset, &mut self.library)?;
+        let library = std::mem::take(&mut self.library);
+        *self = Self {
+            library,
+            ..restarted.with_max_time(self.max_time)
+        };
         Ok(())
     }
 
@@ -170,10 +168,12 @@ impl Simulation {
     pub fn change(&mut self, preset: Preset) -> Result<Change, SimulationError> {
         preset.check()?;
         let old = &self.preset;
-        let same_molecules = old.molecule == preset.molecule
+        let same_vesicle = old.molecule == preset.molecule
             && (old.outer, old.inner) == (preset.outer, preset.inner)
-            && old.radius == preset.radius
-            && (old.start, old.seed) == (preset.start, preset.seed)
+            && (old.radius, old.start) == (preset.radius, preset.start);
+        let same_molecules = old.membrane == preset.membrane
+            && (preset.membrane.is_some() || same_vesicle)
+            && old.seed == preset.seed
             && old.coarse_start == preset.coarse_start;
         if !same_molecules {
             self.restart(preset)?;
@@ -189,7 +189,7 @@ impl Simulation {
         }
         let search = grid(&preset)?;
         if !same_atoms {
-            let crowd = adjusted(self.relaxer.crowd(), &preset)?;
+            let crowd = self.adjusted(&preset)?;
             let config = RelaxConfig {
                 coarse: self.remaining_coarse_start(&preset),
                 ..preset.config()
@@ -201,9 +201,9 @@ impl Simulation {
         } else {
             if !same_leeways {
                 // Fails if the molecules no longer fit.
-                adjusted(self.relaxer.crowd(), &preset)?;
+                self.adjusted(&preset)?;
                 self.relaxer
-                    .update_placements(|confinement| set_leeways(confinement, &preset))?;
+                    .update_placements(self.layout.leeways(&preset))?;
             }
             if !same_config {
                 self.relaxer.set_config(preset.config())?;
@@ -213,6 +213,13 @@ impl Simulation {
         self.preset = preset;
         self.ended = None;
         Ok(Change::Adjusted)
+    }
+
+    /// The molecules at their poses with the radii and leeways of a preset.
+    fn adjusted(&self, preset: &Preset) -> Result<Crowd, SimulationError> {
+        let crowd = self.layout.adjusted(self.relaxer.crowd(), preset)?;
+        check_capacity(&crowd)?;
+        Ok(crowd)
     }
 
     /// What is left of the coarse start: nothing once the atoms have replaced the proxies.
@@ -300,13 +307,14 @@ impl Simulation {
         let molecules = crowd.members().iter().zip(penetrations);
         let molecules = molecules.map(|(member, penetration)| Placed {
             pose: member.pose,
-            leaflet: member.placement.unwrap_or(0),
+            template: member.template,
             penetration,
         });
         Ok(Snapshot {
-            template: Arc::clone(&crowd.templates()[0]),
+            templates: crowd.templates().to_vec(),
             molecules: molecules.collect(),
-            radius: self.preset.radius,
+            atoms: crowd.atom_count(),
+            layout: Arc::clone(&self.layout),
             sample: Sample {
                 iteration: self.iterations(),
                 status: self.relaxer.status(),
@@ -323,7 +331,7 @@ impl Simulation {
     /// Writes the molecules to a structure file. Returns a message about it.
     pub fn export(&self, path: &Path) -> Result<String, ExportError> {
         let crowd = self.relaxer.crowd();
-        let summary = export(path, crowd.instances(), &ExportOptions::default())?;
+        let summary = export(path, crowd.instances(), &export_options(crowd))?;
         let (molecules, megabytes) = (summary.molecules, summary.bytes as f64 / 1e6);
         Ok(format!(
             "wrote {}: {molecules} molecules, {megabytes:.1} MB",
@@ -332,29 +340,20 @@ impl Simulation {
     }
 }
 
-/// Builds the vesicle of a preset. Fails if its molecules cannot fit.
-pub fn build(preset: &Preset) -> Result<Vesicle, SimulationError> {
-    preset.check()?;
-    let template = preset.molecule.template(preset.tolerance)?;
-    let molecules = u64::from(preset.outer) + u64::from(preset.inner);
-    check_count(molecules, &template)?;
-    let vesicle = vesicle(Arc::new(template), &preset.vesicle())?;
-    check_capacity(&vesicle.crowd)?;
-    Ok(vesicle)
+/// The options of an export: the periodic box of the molecules.
+pub fn export_options(crowd: &Crowd) -> ExportOptions {
+    ExportOptions {
+        periodic_box: crowd.periodic_box(),
+        ..ExportOptions::default()
+    }
 }
 
-/// Checks that 32-bit indices suffice for the atoms of `count` molecules.
-pub fn check_count(count: u64, template: &MoleculeTemplate) -> Result<(), SimulationError> {
-    let atoms = template.atom_count();
-    let max = MAX_ATOMS / atoms as u64;
-    if count > max {
-        return Err(SimulationError::TooMany {
-            molecules: count,
-            atoms,
-            max,
-        });
-    }
-    Ok(())
+/// Builds the scene of a preset. Fails if its molecules cannot fit.
+pub fn build(preset: &Preset, library: &mut Library) -> Result<Scene, SimulationError> {
+    preset.check()?;
+    let scene = Scene::new(preset, library)?;
+    check_capacity(&scene.crowd)?;
+    Ok(scene)
 }
 
 fn check_capacity(crowd: &Crowd) -> Result<(), SimulationError> {
@@ -362,35 +361,6 @@ fn check_capacity(crowd: &Crowd) -> Result<(), SimulationError> {
     match warnings.find(|warning| warning.coverage > HOPELESS_COVERAGE) {
         Some(hopeless) => Err(SimulationError::Hopeless(hopeless)),
         None => Ok(()),
-    }
-}
-
-/// Copies a crowd with the radii and leeways of a preset. The poses stay.
-fn adjusted(old: &Crowd, preset: &Preset) -> Result<Crowd, SimulationError> {
-    let mut crowd = Crowd::new();
-    crowd.add_template(Arc::new(preset.molecule.template(preset.tolerance)?));
-    for compartment in old.compartments() {
-        crowd.add_compartment(Arc::clone(compartment));
-    }
-    for &CrowdPlacement {
-        compartment,
-        mut confinement,
-    } in old.placements()
-    {
-        set_leeways(&mut confinement, preset);
-        crowd.add_placement(compartment, confinement)?;
-    }
-    for &member in old.members() {
-        crowd.add_member(member)?;
-    }
-    check_capacity(&crowd)?;
-    Ok(crowd)
-}
-
-fn set_leeways(confinement: &mut Confinement, preset: &Preset) {
-    if let Some(placement) = confinement.placement_mut() {
-        placement.leeway = preset.leeway;
-        placement.tilt_leeway = preset.tilt_leeway.to_radians();
     }
 }
 

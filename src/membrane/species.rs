@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{MembraneError, slim};
 use crate::compartment::{bilayer_depth_along, up_and_head};
-use crate::molecule::{LoadOptions, MoleculeTemplate, SplitBy, load_structure};
+use crate::molecule::{LoadOptions, MoleculeTemplate, SplitBy, Structure, load_structure};
 
 /// Areas of a molecule in a fluid bilayer, nm²: typical values of the literature, rounded. They
 /// depend on temperature and on the other lipids; cholesterol in particular makes them smaller.
@@ -160,9 +160,24 @@ impl Species {
         options: &LoadOptions,
         area: f32,
     ) -> Result<Self, MembraneError> {
+        let structures = paths.iter().map(|path| load_structure(path, options));
+        let structures: Vec<Structure> = structures.collect::<Result<_, _>>()?;
+        Self::from_structures(name, &structures, options, area)
+    }
+
+    /// As [`load`](Self::load), for files that are already read, such as bytes in the program.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if no atom of a structure is selected.
+    pub fn from_structures(
+        name: impl Into<String>,
+        structures: &[Structure],
+        options: &LoadOptions,
+        area: f32,
+    ) -> Result<Self, MembraneError> {
         let mut templates = Vec::new();
-        for path in paths {
-            let models = load_structure(path, options)?.split_by(SplitBy::Model, options)?;
+        for structure in structures {
+            let models = structure.split_by(SplitBy::Model, options)?;
             templates.extend(models.into_iter().map(|model| model.template));
         }
         Self::new(name, templates, area)

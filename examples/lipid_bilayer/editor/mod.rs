@@ -1,4 +1,4 @@
-//! The editor: the vesicle, and panels for all parameters.
+//! The editor: the molecules, and panels for all parameters.
 //!
 //! The simulation runs on its own thread (`worker.rs`). Each frame takes its output, draws it,
 //! and sends changed parameters back.

@@ -120,15 +120,14 @@ fn show_status(ui: &mut Ui, editor: &mut Editor) {
         }
     });
     let Some(latest) = &editor.latest else {
-        ui.label("building the vesicle");
+        ui.label("building the molecules");
         return;
     };
     let status = &latest.sample.status;
-    let atoms = latest.molecules.len() * latest.template.atom_count();
-    ui.label(format!(
-        "{} molecules, {atoms} atoms",
-        latest.molecules.len()
-    ));
+    let (molecules, atoms) = (latest.molecules.len(), latest.atoms);
+    let (outer, inner) = (latest.layout.outer, latest.layout.inner);
+    ui.label(format!("{molecules} molecules, {atoms} atoms"))
+        .on_hover_text(format!("{outer} lipids outside, {inner} inside"));
     ui.label(format!(
         "iteration {}: {} {}overlaps, deepest {:.4} nm",
         latest.sample.iteration,

@@ -2,15 +2,20 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Color32, ComboBox, DragValue, Slider, TextEdit, Ui, emath::Numeric};
+use bevy_egui::egui::{
+    Color32, ComboBox, DragValue, RichText, Slider, SliderClamping, TextEdit, Ui, emath::Numeric,
+};
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::capacity::CapacityWarning;
 use bevy_rapier_molecules::scenes::VesicleStart;
 
+use super::super::library::{LIPIDS, PROTEINS};
+use super::super::membrane_scene::{MembraneScene, ProteinCopies, Shape};
 use super::super::molecule_kind::MoleculeKind;
 use super::super::preset::{Color, Detail, Law, Preset};
 use super::super::simulation::Snapshot;
+use super::super::species_entry::SpeciesEntry;
 
 pub const WARNING_COLOR: Color32 = Color32::from_rgb(245, 180, 60);
 
@@ -23,8 +28,153 @@ const MAX_PROXIES: u32 = 64;
 /// Initial tolerance of the slider, nm.
 const DEFAULT_TOLERANCE_NM: f32 = 0.2;
 
+/// Max ratio of the sliders.
+const MAX_RATIO: f32 = 10.0;
+
+/// Max number of copies of a protein of the slider.
+const MAX_COPIES: u32 = 40;
+
+/// Max number of conformers of the slider, that of the bundled lipids.
+const MAX_SHAPES: u32 = 16;
+
+/// Edges of a flat patch of the sliders, nm.
+const EDGES_NM: RangeInclusive<f32> = 5.0..=60.0;
+
+/// Radius of a membrane of the slider, nm.
+const RADII_NM: RangeInclusive<f32> = 4.0..=30.0;
+
+/// Area scale of the slider.
+const AREA_SCALES: RangeInclusive<f32> = 0.9..=2.0;
+
 /// The molecules, their number and their positions at the start. Changes restart the simulation.
 pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
+    ui.horizontal(|ui| {
+        let is_membrane = preset.membrane.is_some();
+        if ui.selectable_label(is_membrane, "membrane").clicked() && !is_membrane {
+            preset.membrane = Some(MembraneScene::default());
+        }
+        if ui
+            .selectable_label(!is_membrane, "one kind of lipid")
+            .clicked()
+        {
+            preset.membrane = None;
+        }
+    });
+    match &mut preset.membrane {
+        Some(membrane) => show_membrane(ui, membrane, latest),
+        None => show_vesicle(ui, preset, latest),
+    }
+    ui.horizontal(|ui| {
+        ui.add(DragValue::new(&mut preset.seed));
+        ui.label("seed");
+    });
+}
+
+/// The mid-surface, the ratios of the lipids and the numbers of the proteins.
+fn show_membrane(ui: &mut Ui, membrane: &mut MembraneScene, latest: Option<&Snapshot>) {
+    ui.horizontal(|ui| {
+        let is_flat = membrane.shape.is_flat();
+        if ui.selectable_label(!is_flat, "vesicle").clicked() && is_flat {
+            membrane.shape = Shape::VESICLE;
+        }
+        if ui.selectable_label(is_flat, "flat patch").clicked() && !is_flat {
+            membrane.shape = Shape::FLAT;
+        }
+    });
+    match &mut membrane.shape {
+        Shape::Vesicle { radius } => {
+            ui.add(unclamped(nm(radius, RADII_NM, "radius")).logarithmic(true));
+        }
+        Shape::Flat { x, y } => {
+            ui.add(unclamped(nm(x, EDGES_NM, "x")));
+            ui.add(unclamped(nm(y, EDGES_NM, "y")));
+        }
+    }
+    let scale = Slider::new(&mut membrane.area_scale, AREA_SCALES).max_decimals(3);
+    ui.add(unclamped(scale).text("area scale"))
+        .on_hover_text("Area per lipid over that of a real membrane");
+    let conformers = Slider::new(&mut membrane.conformers, 1..=MAX_SHAPES);
+    ui.add(unclamped(conformers).text("conformers"));
+    show_composition(ui, &mut membrane.species);
+    show_proteins(ui, membrane);
+    let Some(layout) = latest.map(|latest| &latest.layout) else {
+        return;
+    };
+    if let Some(report) = &layout.report {
+        ui.collapsing("numbers and areas", |ui| {
+            ui.label(
+                RichText::new(report.to_string().trim_end())
+                    .monospace()
+                    .small(),
+            );
+        });
+    }
+    for note in &layout.notes {
+        ui.weak(note);
+    }
+}
+
+/// The ratio of each species, in both leaflets or in each.
+fn show_composition(ui: &mut Ui, species: &mut Vec<SpeciesEntry>) {
+    let id = ui.id().with("leaflets differ");
+    let asked = ui
+        .data(|data| data.get_temp::<bool>(id))
+        .unwrap_or_default();
+    let mut differ = asked || species.iter().any(|entry| entry.outer != entry.inner);
+    if ui.checkbox(&mut differ, "leaflets differ").changed() {
+        ui.data_mut(|data| data.insert_temp(id, differ));
+        if !differ {
+            for entry in species.iter_mut() {
+                entry.inner = entry.outer;
+            }
+        }
+    }
+    for entry in species.iter_mut() {
+        let mut ratio = |value: &mut f32, text: String| {
+            let slider = Slider::new(value, 0.0..=MAX_RATIO).max_decimals(2);
+            ui.add(unclamped(slider).text(text));
+        };
+        if differ {
+            ratio(&mut entry.outer, format!("{}, outer", entry.lipid));
+            ratio(&mut entry.inner, format!("{}, inner", entry.lipid));
+        } else {
+            ratio(&mut entry.outer, entry.lipid.clone());
+            entry.inner = entry.outer;
+        }
+    }
+    ui.horizontal_wrapped(|ui| {
+        for (name, _) in LIPIDS {
+            let is_missing = species.iter().all(|entry| entry.lipid != name);
+            if is_missing && ui.small_button(format!("+ {name}")).clicked() {
+                species.push(SpeciesEntry::new(name, None));
+            }
+        }
+    });
+}
+
+/// The number of copies of each protein.
+fn show_proteins(ui: &mut Ui, membrane: &mut MembraneScene) {
+    for entry in &mut membrane.proteins {
+        let name = entry.protein.clone();
+        let copies = Slider::new(&mut entry.copies, 0..=MAX_COPIES);
+        ui.add(unclamped(copies).text(name));
+    }
+    for (name, _) in PROTEINS {
+        let is_missing = membrane.proteins.iter().all(|entry| entry.protein != name);
+        if is_missing && ui.small_button(format!("+ {name}")).clicked() {
+            membrane.proteins.push(ProteinCopies {
+                protein: name.into(),
+                copies: 1,
+            });
+        }
+    }
+    if !membrane.proteins.is_empty() {
+        ui.checkbox(&mut membrane.fixed_proteins, "fixed proteins");
+    }
+}
+
+/// A vesicle of one kind of lipid.
+fn show_vesicle(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     ui.horizontal(|ui| {
         ComboBox::from_id_salt("molecule")
             .selected_text(kind_name(&preset.molecule))
@@ -67,10 +217,6 @@ pub fn scene(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
         ui.selectable_value(&mut preset.start, VesicleStart::Even, "even");
         ui.selectable_value(&mut preset.start, VesicleStart::Uniform, "uniform");
         ui.label("start");
-    });
-    ui.horizontal(|ui| {
-        ui.add(DragValue::new(&mut preset.seed));
-        ui.label("seed");
     });
 }
 
@@ -174,6 +320,15 @@ pub fn computation(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) 
             ui.colored_label(WARNING_COLOR, format!("fell back to the CPU: {why}"));
         }
     }
+    if preset
+        .membrane
+        .as_ref()
+        .is_some_and(|membrane| membrane.shape.is_flat())
+    {
+        // The grid does not find periodic images.
+        preset.cell_width = None;
+        return;
+    }
     let mut has_width = preset.cell_width.is_some();
     ui.checkbox(&mut has_width, "wider grid cells");
     if has_width {
@@ -214,6 +369,11 @@ fn choice<T: Copy + PartialEq + std::fmt::Debug>(
             });
         ui.label(name);
     });
+}
+
+/// A slider that keeps values of presets outside of its range.
+fn unclamped(slider: Slider<'_>) -> Slider<'_> {
+    slider.clamping(SliderClamping::Edits)
 }
 
 /// A slider for lengths.

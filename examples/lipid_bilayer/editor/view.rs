@@ -1,4 +1,6 @@
-//! The view of the vesicle: camera, molecules and style.
+//! The view of the molecules: camera, molecules and style.
+
+use std::sync::Arc;
 
 use bevy::camera::Viewport;
 use bevy::prelude::*;
@@ -11,19 +13,20 @@ use bevy_rapier_molecules::render::{
 use super::super::common::orbit::Orbit;
 use super::super::common::stage::{self, BACKGROUND};
 use super::super::preset::{Color, Detail, Preset};
+use super::super::scene::Layout;
 use super::super::simulation::Snapshot;
 use super::Editor;
 
-/// Length of a lipid, nm: the extent of the vesicle beyond its mid-surface.
-const LIPID_LENGTH_NM: f32 = 2.6;
-
-/// Distance of the camera over the radius of the vesicle.
+/// Distance of the camera over the distance of the farthest atom from the middle.
 const DISTANCE: f32 = 2.75;
+
+/// The same for a flat patch, which is not as high as it is wide.
+const FLAT_DISTANCE: f32 = 2.3;
 
 /// Max error of a blob compared with its atoms, pixels.
 const MAX_BLOB_ERROR: f32 = 1.0;
 
-/// Draws the vesicle.
+/// Draws the molecules.
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
@@ -47,14 +50,14 @@ pub struct ViewArea {
     pub pointed_at: bool,
 }
 
-/// Run condition: the mouse points at the vesicle, not at a panel.
+/// Run condition: the mouse points at the molecules, not at a panel.
 pub fn is_pointed_at(area: Res<ViewArea>) -> bool {
     area.pointed_at
 }
 
-/// The radius of the vesicle that the camera distance is adapted to.
+/// The distance that the camera has without zoom.
 #[derive(Component, Default)]
-struct FramedRadius(Option<f32>);
+struct FramedDistance(Option<f32>);
 
 fn spawn_scene(mut commands: Commands) {
     commands.spawn(stage::camera(Orbit {
@@ -63,7 +66,7 @@ fn spawn_scene(mut commands: Commands) {
         yaw: 0.6,
         pitch: 0.35,
     }));
-    commands.spawn((InstancedMolecules::default(), FramedRadius::default()));
+    commands.spawn((InstancedMolecules::default(), FramedDistance::default()));
 }
 
 /// Applies the colors and the level of detail of the preset.
@@ -72,7 +75,7 @@ fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
         color: match editor.preset.color {
             Color::Element => ColorMode::Element,
             Color::Molecule => ColorMode::Molecule,
-            Color::Leaflet => ColorMode::Group,
+            Color::Leaflet | Color::Species => ColorMode::Group,
             Color::Collision => ColorMode::Collision,
             Color::Penetration => ColorMode::Penetration,
         },
@@ -101,24 +104,29 @@ fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
 /// Draws the latest snapshot if it, the preset or the cutting plane has changed.
 fn update_molecules(
     editor: Res<Editor>,
-    mut crowds: Query<(&mut InstancedMolecules, &mut FramedRadius)>,
+    mut crowds: Query<
+        (&mut InstancedMolecules, &mut Transform, &mut FramedDistance),
+        Without<Orbit>,
+    >,
     mut cameras: Query<(&mut Orbit, &Transform)>,
     mut last: Local<Option<(u32, usize, Preset)>>,
 ) {
     let Some(latest) = &editor.latest else {
         return;
     };
-    for (mut crowd, mut framed) in &mut crowds {
-        if framed.0 != Some(latest.radius) {
+    let frame = frame_of(&latest.layout);
+    for (mut crowd, mut transform, mut framed) in &mut crowds {
+        transform.set_if_neq(frame);
+        let distance = distance_to(&latest.layout);
+        if framed.0 != Some(distance) {
             for (mut orbit, _) in &mut cameras {
-                let distance = |radius: f32| DISTANCE * (radius + LIPID_LENGTH_NM);
                 orbit.distance = match framed.0 {
                     // Keeps the user's zoom.
-                    Some(old) => orbit.distance * distance(latest.radius) / distance(old),
-                    None => distance(latest.radius),
+                    Some(old) => orbit.distance * distance / old,
+                    None => distance,
                 };
             }
-            framed.0 = Some(latest.radius);
+            framed.0 = Some(distance);
         }
         let to_camera = cameras.iter().next().map(|(_, camera)| *camera.back());
         let key = (
@@ -130,28 +138,62 @@ fn update_molecules(
             continue;
         }
         *last = Some(key);
-        fill(
-            &mut crowd,
-            latest,
-            to_camera.filter(|_| editor.preset.cut_open),
-        );
+        let to_camera = to_camera.filter(|_| editor.preset.cut_open);
+        let hidden = to_camera.map(|to_camera| hidden_side(&latest.layout, to_camera));
+        fill(&mut crowd, latest, editor.preset.color, hidden);
     }
 }
 
-/// Fills a crowd with the molecules of a snapshot, except those in the half space of `hidden`.
-fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, hidden: Option<Vec3>) {
-    if !matches!(&crowd.templates[..], [one] if std::sync::Arc::ptr_eq(one, &snapshot.template)) {
-        crowd.templates = vec![snapshot.template.clone()];
+/// The pose of the molecules: their middle is at the origin, and a flat patch is horizontal.
+fn frame_of(layout: &Layout) -> Transform {
+    let rotation = if layout.shape.is_flat() {
+        Quat::from_rotation_arc(Vec3::Z, Vec3::Y)
+    } else {
+        Quat::IDENTITY
+    };
+    Transform::from_rotation(rotation).with_translation(-(rotation * layout.center))
+}
+
+/// The distance of the camera that shows all molecules.
+fn distance_to(layout: &Layout) -> f32 {
+    let factor = if layout.shape.is_flat() {
+        FLAT_DISTANCE
+    } else {
+        DISTANCE
+    };
+    factor * layout.reach
+}
+
+/// The direction of the hidden half, in the frame of the molecules: toward the camera, and within
+/// the plane of a flat patch, so that the cut shows both leaflets.
+fn hidden_side(layout: &Layout, to_camera: Vec3) -> Vec3 {
+    if !layout.shape.is_flat() {
+        return to_camera;
     }
-    let visible = snapshot
-        .molecules
-        .iter()
-        .filter(|molecule| hidden.is_none_or(|hidden| molecule.pose.position.dot(hidden) < 0.0));
-    let instances = visible.map(|molecule| MoleculeInstance {
-        group: molecule.leaflet,
+    let local = frame_of(layout).rotation.inverse() * to_camera;
+    local.with_z(0.0).normalize_or(Vec3::X)
+}
+
+/// Fills a crowd with the molecules of a snapshot, except those in the half space of `hidden`.
+fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, color: Color, hidden: Option<Vec3>) {
+    let (known, templates) = (&crowd.templates, &snapshot.templates);
+    let mut pairs = known.iter().zip(templates);
+    if known.len() != templates.len() || !pairs.all(|(a, b)| Arc::ptr_eq(a, b)) {
+        crowd.templates.clone_from(templates);
+    }
+    let center = snapshot.layout.center;
+    let all = snapshot.molecules.iter().zip(&snapshot.layout.labels);
+    let visible = all.filter(|(molecule, _)| {
+        hidden.is_none_or(|hidden| (molecule.pose.position - center).dot(hidden) < 0.0)
+    });
+    let instances = visible.map(|(molecule, label)| MoleculeInstance {
+        group: match color {
+            Color::Species => label.species,
+            _ => label.leaflet,
+        },
         colliding: molecule.penetration > 0.0,
         penetration: molecule.penetration,
-        ..MoleculeInstance::new(0, molecule.pose)
+        ..MoleculeInstance::new(molecule.template, molecule.pose)
     });
     crowd.molecules.clear();
     crowd.molecules.extend(instances);

@@ -268,6 +268,7 @@ fn the_report_is_a_table_and_can_be_stored() {
         "popc",
         "100.0 %",
         "0.650 nm²",
+        " nm² - 0.0 nm² of protein",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }

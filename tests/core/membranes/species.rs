@@ -2,7 +2,7 @@
 
 use bevy_rapier_molecules::compartment::{bilayer_depth, up_and_head};
 use bevy_rapier_molecules::membrane::{Conformer, MembraneError, Species, known_area};
-use bevy_rapier_molecules::molecule::{ModelChoice, MoleculeError};
+use bevy_rapier_molecules::molecule::{ModelChoice, MoleculeError, load_structure};
 use bevy_rapier_molecules::prelude::*;
 use glam::Vec3;
 
@@ -28,6 +28,16 @@ fn each_model_of_a_file_is_a_conformer() {
         }
         assert_eq!(species.take(3).conformers().len(), 3);
     }
+}
+
+#[test]
+fn structures_in_memory_give_the_same_species_as_their_file() {
+    let options = LoadOptions::default();
+    let structure = load_structure(asset("lipids/popc_conformers.pdb"), &options).unwrap();
+    let species = Species::from_structures("popc", &[structure], &options, 0.65).unwrap();
+    assert_eq!(species, popc());
+    let none = Species::from_structures("popc", &[], &options, 0.65);
+    assert!(matches!(none, Err(MembraneError::NoConformers { .. })));
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! The command line of `lipid_bilayer`.
 
 use std::fs;
+use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
 
 use super::clashes::{self, POPC_ATOMS};
-use super::run_example::{assert_help_names, assert_rejected, json, run, scratch, text};
+use super::run_example::{
+    assert_help_names, assert_rejected, assert_usage_error, json, run, scratch, text,
+};
 
 /// A vesicle that relaxes quickly.
 const SMALL: &str = "--outer 70 --inner 6 --radius 3.2 --tolerance 0.2";
@@ -42,6 +45,16 @@ fn help_names_all_options() {
         "--list-presets",
         "--screenshot",
         "--steps",
+        "--species",
+        "--outer-species",
+        "--inner-species",
+        "--area-scale",
+        "--conformers",
+        "--protein",
+        "--fixed-proteins",
+        "--flat",
+        "--certify",
+        "--certificate",
     ];
     assert_help_names("lipid_bilayer", &options);
 }
@@ -51,13 +64,13 @@ fn presets_are_listed_with_their_descriptions() {
     let output = run("lipid_bilayer", &["--list-presets"]);
     assert!(output.status.success());
     let lines: Vec<_> = text(&output.stdout).lines().collect();
-    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert_eq!(lines.len(), 8, "{lines:?}");
     let halves = lines.iter().filter_map(|line| line.split_once('\t'));
     for (name, what) in halves.clone() {
         assert!(!what.is_empty() && what.ends_with('.'), "{name}: {what}");
         assert!(!name.contains("atoms") || what.contains("7462"), "{what}");
     }
-    assert_eq!(halves.count(), 4);
+    assert_eq!(halves.count(), 8);
     // The list is printed in any case.
     for other in [&["--quiet"][..], &["--report", "-"]] {
         let again = run("lipid_bilayer", &[&["--list-presets"], other].concat());
@@ -73,6 +86,7 @@ fn invalid_input_is_rejected_in_one_sentence() {
         (&["--tolerance", "-1"], "--tolerance must be positive"),
         (&["--tolerance", "nan"], "--tolerance must be positive"),
         (&["--radius", "-1"], "--radius must be positive"),
+        (&["--radius", "1"], "no space for lipids"),
         (&["--radius", "1", "--inner", "6"], "too small for an inner"),
         (&["--lipids", "0"], "at least one lipid"),
         (&["--lipids", "10"], "10 lipids of 1.23 nm² are too few"),
@@ -84,9 +98,151 @@ fn invalid_input_is_rejected_in_one_sentence() {
         (&["--export", "vesicle.xyz"], "vesicle.xyz"),
         (&["--preset", "sparse"], "there is no preset 'sparse'"),
         (&["--report", "nowhere/report.json"], "nowhere"),
+        (&["--species", "popq"], "did you mean 'popc'?"),
+        (&["--species", "water"], "there is no lipid 'water'"),
+        (&["--species", "popc:lots"], "'lots' is not a ratio"),
+        (&["--species", "popc:0"], "no lipids"),
+        (&["--species", "popc:-1"], "ratios must be"),
+        (&["--species", "nowhere.pdb@0.7"], "nowhere.pdb"),
+        (&["--species", "assets/molecules/p_xylene.pdb"], "in nm²"),
+        (&["--inner-species", "chol:0"], "no lipids"),
+        (&["--area-scale", "0"], "--area-scale must be positive"),
+        (&["--protein", "2por"], "--protein must be FILE:COUNT"),
+        (&["--protein", "2prr:1"], "did you mean '2por'?"),
+        (&["--protein", "2por:500"], "500 proteins do not fit"),
+        (
+            &["--protein", "2por:1", "--radius", "2.1"],
+            "more protein than surface",
+        ),
+        (&["--flat", "20"], "--flat must be two edges"),
+        (&["--flat", "20x-1"], "an edge of --flat must be positive"),
+        (&["--flat", "1x9"], "popc needs"),
     ] {
         assert_rejected("lipid_bilayer", arguments, words);
     }
+    let path = scratch("uncertified.pdb");
+    let arguments = ["--certify", "--export", &path, "--outer", "20"];
+    assert_rejected("lipid_bilayer", &arguments, "add --tolerance 0.2");
+    let arguments = ["--export", &path, "--certificate", "nowhere/clean.json"];
+    assert_rejected("lipid_bilayer", &arguments, "nowhere");
+    assert!(!Path::new(&path).exists());
+}
+
+#[test]
+fn options_of_membranes_and_of_one_kind_of_lipid_exclude_each_other() {
+    for membrane in [
+        &["--species", "popc"][..],
+        &["--outer-species", "popc"],
+        &["--inner-species", "popc"],
+        &["--area-scale", "1"],
+        &["--conformers", "2"],
+        &["--protein", "2por:1"],
+        &["--fixed-proteins"],
+        &["--flat", "9x9"],
+    ] {
+        for other in [
+            ["--outer", "9"],
+            ["--inner", "9"],
+            ["--lipids", "900"],
+            ["--area-per-lipid", "1"],
+            ["--lipid", "x.pdb"],
+            ["--positions", "even"],
+        ] {
+            assert_usage_error("lipid_bilayer", &[membrane, &other].concat());
+        }
+    }
+    for arguments in [
+        &["--flat", "9x9", "--radius", "5"][..],
+        &["--certify"],
+        &["--certificate", "clean.json"],
+        &["--conformers", "0"],
+    ] {
+        assert_usage_error("lipid_bilayer", arguments);
+    }
+}
+
+#[test]
+fn a_mixed_vesicle_with_a_protein_is_exported_and_certified() {
+    let [export, certificate] = ["mixed.cif", "mixed.json"].map(scratch);
+    let options = "--radius 4 --area-scale 1.3 --conformers 3 --protein 2por:1 --report - \
+        --outer-species popc:2,cholesterol:1";
+    let mut options: Vec<&str> = options.split_whitespace().collect();
+    options.extend(["--export", &export, "--certificate", &certificate]);
+    let output = run("lipid_bilayer", &options);
+    assert!(text(&output.stderr).contains("note: the orientation of '2por'"));
+    let report = json(&output, 0);
+    assert_eq!(report["lipid"], "popc, cholesterol");
+    assert_eq!(report["radius_nm"], 4.0);
+    assert!(report["box_nm"].is_null());
+    assert_eq!(report["notes"].as_array().unwrap().len(), 1);
+    let membrane = &report["membrane"];
+    assert_eq!(membrane["proteins"][0]["number"], 1);
+    let numbers = |leaflet: &str| -> Vec<u64> {
+        let species = membrane[leaflet]["species"].as_array().unwrap();
+        species
+            .iter()
+            .map(|one| one["number"].as_u64().unwrap())
+            .collect()
+    };
+    let (outer, inner) = (numbers("outer"), numbers("inner"));
+    assert!(
+        outer.len() == 2 && outer[0].abs_diff(2 * outer[1]) <= 2,
+        "{outer:?}"
+    );
+    assert_eq!(inner.len(), 1);
+    assert_eq!(report["outer"], outer.iter().sum::<u64>());
+    assert_eq!(report["inner"], inner[0]);
+
+    let clean: Value = serde_json::from_slice(&fs::read(&certificate).unwrap()).unwrap();
+    assert_eq!(clean["molecules"], report["molecules"]);
+    assert_eq!(clean["atoms"], report["atoms"]);
+    assert_eq!(clean["pairs_below_tolerance"], 0);
+    assert_eq!(clean["members"]["out_of_place"], 0);
+}
+
+#[test]
+fn the_summary_of_a_flat_patch_has_its_box_its_numbers_and_the_certificate() {
+    let path = scratch("patch.pdb");
+    let options = "--flat 7x6 --area-scale 1.4 --conformers 3 --headless --certify --export";
+    let mut options: Vec<&str> = options.split(' ').collect();
+    options.push(&path);
+    let output = run("lipid_bilayer", &options);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let summary = text(&output.stdout);
+    for words in [
+        "in a periodic box of 7.00 × 6.00 × ",
+        "outer leaflet at +",
+        "popc",
+        "clean: ",
+    ] {
+        assert!(summary.contains(words), "{words} in {summary}");
+    }
+    let first = fs::read_to_string(&path).unwrap();
+    assert!(first.contains("CRYST1   70.000   60.000"));
+}
+
+#[test]
+fn overlaps_in_the_file_are_not_clean_and_exit_with_1() {
+    let [export, certificate] = ["overlaps.cif", "overlaps.json"].map(scratch);
+    let options = ["--radius", "4", "--steps", "0", "--report", "-", "--export"];
+    let more = [&*export, "--certificate", &certificate];
+    json(&run("lipid_bilayer", &[&options[..], &more].concat()), 1);
+    let found: Value = serde_json::from_slice(&fs::read(&certificate).unwrap()).unwrap();
+    assert_ne!(found["pairs_below_tolerance"], 0);
+}
+
+#[test]
+fn the_default_is_a_popc_vesicle_in_several_shapes() {
+    let report = json(&run("lipid_bilayer", &["--steps", "0", "--report", "-"]), 1);
+    assert_eq!(
+        (&report["lipid"], &report["radius_nm"]),
+        (&"popc".into(), &8.0.into())
+    );
+    // The area of the spheres in the middle of the leaflets over 0.65 nm².
+    assert!((1500..1650).contains(&report["outer"].as_u64().unwrap()));
+    assert!((900..1000).contains(&report["inner"].as_u64().unwrap()));
+    assert!((0.19..0.21).contains(&report["tolerance_nm"].as_f64().unwrap()));
+    assert_eq!(report["warnings"].as_array().unwrap().len(), 0);
 }
 
 #[test]

@@ -1,14 +1,23 @@
 //! The editor of `lipid_bilayer` without its window: presets, the simulation with changing
 //! parameters, and its thread.
 
+#[path = "../../../examples/lipid_bilayer/library.rs"]
+mod library;
+#[path = "../../../examples/lipid_bilayer/membrane_scene.rs"]
+mod membrane_scene;
+mod membrane_tests;
 #[path = "../../../examples/lipid_bilayer/molecule_kind.rs"]
 mod molecule_kind;
 #[path = "../../../examples/lipid_bilayer/preset.rs"]
 mod preset;
 mod preset_tests;
+#[path = "../../../examples/lipid_bilayer/scene.rs"]
+mod scene;
 #[path = "../../../examples/lipid_bilayer/simulation.rs"]
 mod simulation;
 mod simulation_tests;
+#[path = "../../../examples/lipid_bilayer/species_entry.rs"]
+mod species_entry;
 #[path = "../../../examples/lipid_bilayer/worker.rs"]
 mod worker;
 mod worker_tests;
@@ -25,7 +34,7 @@ fn small() -> Preset {
         inner: 6,
         radius: 3.2,
         tolerance: Some(0.2),
-        ..Preset::default()
+        ..Preset::one_lipid()
     }
 }
 

@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use bevy_rapier_molecules::scenes::VesicleStart;
 
+use super::membrane_scene::{MembraneScene, ProteinCopies, Shape};
 use super::preset::{BUNDLED, Color, Detail, Law, Preset, PresetError, WatchedFile};
+use super::species_entry::SpeciesEntry;
 use super::{scratch, small, unwritable};
 
 #[test]
@@ -14,12 +16,14 @@ fn bundled_presets_are_valid() {
     for (name, file, text) in BUNDLED {
         let preset = Preset::parse(text, Path::new(file));
         let preset = preset.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let atoms = preset
-            .molecule
-            .template(preset.tolerance)
-            .unwrap()
-            .atom_count();
-        let atoms = atoms as u32 * (preset.outer + preset.inner);
+        if preset.membrane.is_some() {
+            assert_eq!(preset.tolerance, Some(0.2), "{name}");
+            continue;
+        }
+        // The presets of one kind of molecule do not depend on the defaults of membranes.
+        assert!(text.contains("leeway: ") && text.contains("tolerance: "));
+        let template = preset.molecule.template(preset.tolerance).unwrap();
+        let atoms = template.atom_count() as u32 * (preset.outer + preset.inner);
         match name {
             "a million atoms" => assert_eq!(atoms, 999_908),
             "thesis defaults" => {
@@ -31,6 +35,24 @@ fn bundled_presets_are_valid() {
             _ => assert!(atoms > 10_000, "{name}: {atoms}"),
         }
     }
+}
+
+#[test]
+fn bundled_membranes_are_what_their_names_say() {
+    let membrane = |wanted: &str| {
+        let bundled = BUNDLED.iter().find(|(name, ..)| *name == wanted).unwrap();
+        let preset = Preset::parse(bundled.2, Path::new(bundled.1)).unwrap();
+        (preset.membrane.clone().unwrap(), preset)
+    };
+    assert_eq!(membrane("popc vesicle").1, Preset::default());
+    let (mixed, _) = membrane("mixed membrane");
+    let ratios = mixed.species.iter().map(|entry| (entry.outer, entry.inner));
+    assert!(ratios.eq([(4.0, 4.0), (3.0, 3.0), (3.0, 3.0)]));
+    let (porins, _) = membrane("porins");
+    assert_eq!(porins.shape, Shape::Vesicle { radius: 12.0 });
+    assert_eq!(porins.proteins[0].copies, 6);
+    let (flat, _) = membrane("flat patch");
+    assert_eq!(flat.shape, Shape::FLAT);
 }
 
 #[test]
@@ -55,6 +77,29 @@ fn saved_presets_load_unchanged() {
         styled.save(&path).unwrap();
         assert_eq!(Preset::load(&path).unwrap(), styled);
     }
+    let membrane = Preset {
+        membrane: Some(MembraneScene {
+            shape: Shape::Flat { x: 12.5, y: 9.0 },
+            species: vec![
+                SpeciesEntry::new("popc", None),
+                SpeciesEntry::new("my \"lipid\".pdb", Some(0.7)),
+            ],
+            area_scale: 1.05,
+            conformers: 3,
+            proteins: vec![ProteinCopies {
+                protein: "2por".into(),
+                copies: 2,
+            }],
+            fixed_proteins: true,
+        }),
+        ..preset.clone()
+    };
+    let membrane = Preset {
+        cell_width: None,
+        ..membrane
+    };
+    membrane.save(&path).unwrap();
+    assert_eq!(Preset::load(&path).unwrap(), membrane);
     // An existing file is replaced.
     small().save(&path).unwrap();
     assert_eq!(Preset::load(&path).unwrap(), small());
@@ -122,6 +167,14 @@ fn invalid_values_are_rejected_by_name() {
         ("(tilt_leeway: inf)", "tilt_leeway"),
         ("(cell_width: 0.0)", "cell_width"),
         ("(clearance: -0.1)", "clearance"),
+        ("(membrane: (shape: Vesicle(radius: -1.0)))", "radius"),
+        ("(membrane: (shape: Flat(x: 5.0, y: 0.0)))", "y of the flat"),
+        ("(membrane: (area_scale: 0.0))", "area_scale"),
+        ("(membrane: (conformers: 0))", "conformers"),
+        (
+            "(membrane: (shape: Flat(x: 9.0, y: 9.0)), cell_width: 0.5)",
+            "cell_width",
+        ),
         (
             "(thesis: (force: -1.0, torque: 0.0, spring_force: 0.0, spring_torque: 0.0))",
             "force",

@@ -7,6 +7,7 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{CoarseStart, CountedSpheres, StopReason};
 use bevy_rapier_molecules::scenes::VesicleStart;
 
+use super::membrane_scene::Shape;
 use super::preset::{Color, Law, Preset};
 use super::simulation::{Change, Sample, Simulation, SimulationError};
 use super::{scratch, small, unwritable};
@@ -58,16 +59,14 @@ fn snapshots_show_the_overlaps_of_each_molecule() {
     let deepest = depths.fold(0.0, f32::max);
     assert!(deepest > 0.0);
     assert!((deepest - snapshot.sample.status.max_penetration_nm).abs() < 1e-6);
-    let outer = snapshot
-        .molecules
-        .iter()
-        .filter(|placed| placed.leaflet == 0);
+    let layout = &snapshot.layout;
+    let outer = layout.labels.iter().filter(|label| label.leaflet == 0);
     assert_eq!(outer.count(), 70);
     assert!(snapshot.stages.total() > Duration::ZERO);
-    assert_eq!(
-        (snapshot.radius, snapshot.template.atom_count()),
-        (3.2, 134)
-    );
+    assert_eq!(layout.shape, Shape::Vesicle { radius: 3.2 });
+    assert_eq!(snapshot.templates.len(), 1);
+    assert_eq!(snapshot.atoms, 76 * 134);
+    assert!((4.5..6.5).contains(&layout.reach), "{}", layout.reach);
 
     let mut samples = Vec::new();
     simulation
@@ -251,7 +250,7 @@ fn the_time_of_all_runs_is_limited() {
     // The small vesicle may be at rest within the limit.
     let large = Preset {
         tolerance: Some(0.2),
-        ..Preset::default()
+        ..Preset::one_lipid()
     };
     let mut simulation = Simulation::new(large)
         .unwrap()
