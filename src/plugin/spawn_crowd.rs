@@ -80,6 +80,7 @@ pub struct CrowdEntities {
 /// Members become [`Molecule`]s at their poses. Templates become assets, unless the app has an
 /// equal one. Compartments become [`Compartment`]s, and members with a placement get an
 /// [`InCompartment`] with it and the default spring. Fixed members are [`RigidBody::Fixed`].
+/// Worlds are open: a periodic box of the crowd is ignored.
 /// [`Crowd::from_world`] is the inverse.
 ///
 /// ```
