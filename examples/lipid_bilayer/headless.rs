@@ -180,9 +180,7 @@ fn relax(
     common.print(|out| {
         write_summary(out, &report)?;
         if let Some((path, summary)) = exported {
-            let templates = relaxer.crowd().templates();
-            let by_residue = templates.iter().all(|one| one.residues().len() == 1);
-            write_export_summary(out, path, &summary, by_residue, preset.tolerance)?;
+            write_export_summary(out, path, &summary, &report)?;
         }
         if let Some(certificate) = &certificate {
             writeln!(out, "{certificate}")?;

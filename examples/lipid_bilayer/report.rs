@@ -163,8 +163,7 @@ pub fn write_export_summary(
     out: &mut dyn Write,
     path: &Path,
     summary: &ExportSummary,
-    by_residue: bool,
-    tolerance: Option<f32>,
+    report: &Report,
 ) -> io::Result<()> {
     let path = path.display();
     writeln!(
@@ -173,13 +172,15 @@ pub fn write_export_summary(
         summary.molecules,
         Bytes(summary.bytes)
     )?;
-    let by = if by_residue { "residue" } else { "chain" };
     write!(
         out,
-        "check it: cargo run --release --example clashes -- '{path}' --by {by}"
+        "check it: cargo run --release --example clashes -- '{path}' --by molecule"
     )?;
-    if let Some(tolerance) = tolerance {
+    if let Some(tolerance) = report.tolerance_nm {
         write!(out, " --tolerance {tolerance}")?;
+    }
+    if report.box_nm.is_some() {
+        write!(out, " --periodic")?;
     }
     writeln!(out)
 }

@@ -21,7 +21,10 @@ use super::Editor;
 const DISTANCE: f32 = 2.75;
 
 /// The same for a flat patch, which is not as high as it is wide.
-const FLAT_DISTANCE: f32 = 2.3;
+const FLAT_DISTANCE: f32 = 2.0;
+
+/// Fog of a vesicle that is cut open, to show how deep it is.
+const CUT_FOG: f32 = 0.85;
 
 /// Max error of a blob compared with its atoms, pixels.
 const MAX_BLOB_ERROR: f32 = 1.0;
@@ -71,6 +74,10 @@ fn spawn_scene(mut commands: Commands) {
 
 /// Applies the colors and the level of detail of the preset.
 fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
+    let layout = editor.latest.as_ref().map(|latest| &latest.layout);
+    let is_flat = layout.is_some_and(|layout| layout.shape.is_flat());
+    let is_hollow = editor.preset.cut_open && !is_flat;
+    let default_cue = DepthCue::default();
     let wanted = MoleculeStyle {
         color: match editor.preset.color {
             Color::Element => ColorMode::Element,
@@ -88,7 +95,12 @@ fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
         },
         depth_cue: DepthCue {
             color: BACKGROUND,
-            ..default()
+            strength: if is_hollow {
+                CUT_FOG
+            } else {
+                default_cue.strength
+            },
+            ..default_cue
         },
         proxies: (editor.preset.proxies > 0).then(|| ProxyOverlay {
             count: editor.preset.proxies,

@@ -213,6 +213,7 @@ fn the_summary_of_a_flat_patch_has_its_box_its_numbers_and_the_certificate() {
         "in a periodic box of 7.00 × 6.00 × ",
         "outer leaflet at +",
         "popc",
+        "--by molecule --tolerance 0.2 --periodic\n",
         "clean: ",
     ] {
         assert!(summary.contains(words), "{words} in {summary}");
