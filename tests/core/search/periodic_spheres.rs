@@ -246,3 +246,21 @@ fn invalid_spheres_and_tiny_boxes_are_reported() {
     let error = find(&spheres, Vec3::ONE, 0.0).unwrap_err();
     assert!(matches!(error, SearchError::FarFromBox { index: 1, .. }));
 }
+
+/// The crowded place is named by a sphere, not by one of its images.
+#[test]
+fn too_many_spheres_in_one_place_are_reported() {
+    let mut spheres = SphereSet::new();
+    for owner in 0..200_000 {
+        spheres.push(Vec3::ZERO, 0.1, owner).unwrap();
+    }
+    let mut grid = UniformGrid::new();
+    let mut search = PeriodicSearch::new(&mut grid, PeriodicBox::new(Vec3::ONE).unwrap());
+    match search.find_pairs(&spheres, 0.0) {
+        Err(SearchError::TooCrowded { sphere, .. }) => assert!(sphere < 200_000),
+        other => panic!(
+            "expected an error, found {:?}",
+            other.map(|pairs| pairs.len())
+        ),
+    }
+}
