@@ -26,6 +26,9 @@ const FLAT_DISTANCE: f32 = 2.0;
 /// Fog of a vesicle that is cut open, to show how deep it is.
 const CUT_FOG: f32 = 0.85;
 
+/// Depth of full fog behind the cut, over the distance of the farthest atom from the middle.
+const CUT_FOG_DEPTH: f32 = 0.65;
+
 /// Max error of a blob compared with its atoms, pixels.
 const MAX_BLOB_ERROR: f32 = 1.0;
 
@@ -73,11 +76,24 @@ fn spawn_scene(mut commands: Commands) {
 }
 
 /// Applies the colors and the level of detail of the preset.
-fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
+fn update_style(editor: Res<Editor>, orbits: Query<&Orbit>, mut style: ResMut<MoleculeStyle>) {
     let layout = editor.latest.as_ref().map(|latest| &latest.layout);
-    let is_flat = layout.is_some_and(|layout| layout.shape.is_flat());
-    let is_hollow = editor.preset.cut_open && !is_flat;
-    let default_cue = DepthCue::default();
+    let hollow = layout.filter(|layout| editor.preset.cut_open && !layout.shape.is_flat());
+    let depth_cue = DepthCue {
+        color: BACKGROUND,
+        ..default()
+    };
+    let depth_cue = match (hollow, orbits.iter().next()) {
+        (Some(layout), Some(orbit)) => DepthCue {
+            strength: CUT_FOG,
+            range: Some((
+                orbit.distance,
+                orbit.distance + CUT_FOG_DEPTH * layout.reach,
+            )),
+            ..depth_cue
+        },
+        _ => depth_cue,
+    };
     let wanted = MoleculeStyle {
         color: match editor.preset.color {
             Color::Element => ColorMode::Element,
@@ -93,15 +109,7 @@ fn update_style(editor: Res<Editor>, mut style: ResMut<MoleculeStyle>) {
             Detail::Atoms => DrawDetail::Atoms,
             Detail::Blobs => DrawDetail::Clusters,
         },
-        depth_cue: DepthCue {
-            color: BACKGROUND,
-            strength: if is_hollow {
-                CUT_FOG
-            } else {
-                default_cue.strength
-            },
-            ..default_cue
-        },
+        depth_cue,
         proxies: (editor.preset.proxies > 0).then(|| ProxyOverlay {
             count: editor.preset.proxies,
             ..default()
