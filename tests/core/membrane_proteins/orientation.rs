@@ -144,7 +144,6 @@ fn the_guessed_axis_of_porin_is_near_its_barrel_axis() {
     let porin = porin();
     let guess = MembraneProtein::guess("porin", Arc::clone(&porin)).unwrap();
     let angle = angle_between(guess.up, barrel_axis(&porin));
-    println!("{angle}° {} {}", guess.up, guess.depth);
     assert!(angle < GUESS_TOLERANCE, "{angle}°");
     assert!(guess.depth.abs() < 1.5, "{} nm", guess.depth);
     let again = MembraneProtein::guess("porin", porin).unwrap();
@@ -171,7 +170,6 @@ fn the_guess_turns_with_the_protein() {
         let turned = Arc::new(turned.unwrap());
         let guess = MembraneProtein::guess("turned", Arc::clone(&turned)).unwrap();
         let angle = angle_between(guess.up, turn * barrel_axis(&porin));
-        println!("{angle}° {} {}", guess.up, guess.depth);
         assert!(angle < GUESS_TOLERANCE, "{turn}: {angle}°");
     }
 }
@@ -218,7 +216,6 @@ fn the_guess_finds_the_slab_of_a_helix_bundle() {
         let bundle = helix_bundle(axis);
         let mid_plane = -bundle.file_pose().position;
         let guess = MembraneProtein::guess("bundle", bundle).unwrap();
-        println!("{} {}", guess.up, guess.height(mid_plane));
         assert!(
             guess.up.dot(axis) > 10f32.to_radians().cos(),
             "{axis}: {}",

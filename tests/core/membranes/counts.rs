@@ -44,7 +44,6 @@ fn a_sphere_of_8_nm_has_the_lipids_of_the_two_spheres_in_its_leaflets() {
         [built.outer.len(), built.inner.len()],
         expected.map(|n| n as usize)
     );
-    println!("{}", built.report);
     let mismatch = built.report.number_mismatch().unwrap();
     assert_eq!(mismatch, i64::from(expected[0]) - i64::from(expected[1]));
     assert!(built.report.filling_mismatch().unwrap().abs() < 0.01);

@@ -23,7 +23,6 @@ fn error(species: &[Species], composition: Composition, config: MembraneConfig) 
     };
     let error = membrane(species, &config).unwrap_err();
     let text = error.to_string();
-    println!("{text}");
     assert!(!text.is_empty() && !text.contains('\n') && !text.ends_with('.'));
     error
 }

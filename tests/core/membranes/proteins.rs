@@ -103,7 +103,6 @@ fn lipids_stay_out_of_proteins_and_pores_on_any_surface() {
             ProteinEntry::new(barrel(1.2), ProteinPlaces::Random(2)),
         ];
         let built = build(entries.clone(), config);
-        println!("{name}\n{}", built.report);
         assert_eq!(lipids_inside(&built, &entries), [0, 0], "{name}");
         assert_eq!(built.proteins, 0..5);
         let numbers: Vec<u32> = built.report.proteins.iter().map(|p| p.number).collect();
