@@ -239,6 +239,7 @@ fn densities(run: &mut Run, options: &Options) -> Done {
         Column::measured("slowest", "s").decimals(2),
     ];
     let quick = run.pick(false, true);
+    let mut notes = Vec::new();
     let mut table = run.table(&title, columns);
     for mut scene in scenes()? {
         let wanted = options.scene.as_ref();
@@ -260,12 +261,22 @@ fn densities(run: &mut Run, options: &Options) -> Done {
         let mut outcomes = Vec::new();
         for seed in 1..=seeds {
             scene.config.seed = seed;
-            outcomes.push(relax(&species, &scene.config)?);
+            let outcome = relax(&species, &scene.config)?;
+            if !outcome.certificate.is_clean() {
+                notes.push(format!(
+                    "{}, seed {seed}: {}",
+                    scene.name, outcome.certificate
+                ));
+            }
+            outcomes.push(outcome);
         }
         table.row(row(&scene, &mut outcomes));
         if quick {
             break;
         }
+    }
+    for note in notes {
+        run.note(&note);
     }
     Ok(())
 }

@@ -83,8 +83,11 @@ fn place(
     match crowd.confinement_of(member) {
         Some((surface, confinement)) if !member.fixed => {
             let excess = confinement.excess(surface, &pose);
+            let rounding = FILE_ROUNDING_NM as f32;
+            // Of a molecule at least as long as a bond.
+            let tilt_rounding = rounding / found.bounding_radius().max(0.1);
             Some(Placed {
-                is_in_place: excess.is_in_place(),
+                is_in_place: excess.is_in_place_within(rounding, tilt_rounding),
                 height: excess.height.abs(),
                 tilt: excess.tilt,
             })

@@ -329,7 +329,13 @@ impl Excess {
     /// Whether the molecule is within its leeways, up to rounding.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        self.height.abs() <= HEIGHT_SLACK_NM && self.tilt <= TILT_SLACK
+        self.is_in_place_within(0.0, 0.0)
+    }
+
+    /// As [`is_in_place`](Self::is_in_place), for a pose that is rounded by up to `height` nm and
+    /// `tilt` radian.
+    pub(crate) fn is_in_place_within(&self, height: f32, tilt: f32) -> bool {
+        self.height.abs() <= HEIGHT_SLACK_NM + height && self.tilt <= TILT_SLACK + tilt
     }
 }
 

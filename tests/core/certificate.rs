@@ -397,6 +397,24 @@ fn a_lipid_upside_down_or_too_high_is_out_of_place() {
 }
 
 #[test]
+fn a_lipid_at_its_limit_is_in_place_after_the_rounding_of_the_file() {
+    let crowd = bilayer();
+    // A relaxer stops at an excess of 0.001 nm; files are rounded by up to 0.0001 nm.
+    for number in 0..10 {
+        let lift = 0.1 + 0.000_99 + 0.000_01 * number as f32 / 10.0;
+        let path = scratch("limit").join("limit.pdb");
+        write(&path, &crowd, |index, pose| match index {
+            0 => Pose::new(pose.position + Vec3::Z * lift, pose.rotation),
+            _ => pose,
+        });
+        let certificate = certificate(&path, TINY_NM, Some(&crowd));
+        let members = certificate.members.unwrap();
+        assert_eq!(members.out_of_place, 0, "{lift} nm: {certificate}");
+        assert!(members.largest_excess_nm > 0.0008, "{certificate}");
+    }
+}
+
+#[test]
 fn fixed_members_are_in_place_anywhere() {
     let folder = scratch("fixed");
     let mut crowd = bilayer();
