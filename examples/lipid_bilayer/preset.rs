@@ -15,6 +15,7 @@ use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig};
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -312,7 +313,7 @@ impl Preset {
     /// Parses a preset; `path` is for error messages only.
     pub fn parse(text: &str, path: &Path) -> Result<Self, PresetError> {
         let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
-        let preset: Self = options
+        let mut preset: Self = options
             .from_str(text)
             .map_err(|error| PresetError::Syntax {
                 path: path.to_owned(),
@@ -320,6 +321,9 @@ impl Preset {
                 column: error.span.start.col,
                 message: error.code.to_string(),
             })?;
+        if let Ok(present) = options.from_str::<PresentFields>(text) {
+            present.set_defaults(&mut preset);
+        }
         match preset.check() {
             Ok(()) => Ok(preset),
             Err(error) => Err(PresetError::Invalid {
@@ -380,6 +384,49 @@ pub fn check_positive(
             allowed: format!("positive and at most {max}{unit}"),
             value,
         })
+    }
+}
+
+/// Fields that a file has, with any value.
+#[derive(Default, Deserialize)]
+#[serde(rename = "Preset", default)]
+struct PresentFields {
+    membrane: Option<IgnoredAny>,
+    molecule: Option<IgnoredAny>,
+    outer: Option<IgnoredAny>,
+    inner: Option<IgnoredAny>,
+    radius: Option<IgnoredAny>,
+    start: Option<IgnoredAny>,
+    tolerance: Option<IgnoredAny>,
+    leeway: Option<IgnoredAny>,
+    tilt_leeway: Option<IgnoredAny>,
+}
+
+impl PresentFields {
+    /// Files without a membrane that have a field of the vesicle of one kind of molecule are of
+    /// the time before membranes: their missing fields have the defaults of then.
+    fn set_defaults(&self, preset: &mut Preset) {
+        let of_vesicle = [
+            &self.molecule,
+            &self.outer,
+            &self.inner,
+            &self.radius,
+            &self.start,
+        ];
+        if self.membrane.is_some() || of_vesicle.into_iter().all(Option::is_none) {
+            return;
+        }
+        let defaults = Preset::one_lipid();
+        preset.membrane = None;
+        if self.tolerance.is_none() {
+            preset.tolerance = defaults.tolerance;
+        }
+        if self.leeway.is_none() {
+            preset.leeway = defaults.leeway;
+        }
+        if self.tilt_leeway.is_none() {
+            preset.tilt_leeway = defaults.tilt_leeway;
+        }
     }
 }
 

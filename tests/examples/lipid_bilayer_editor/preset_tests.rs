@@ -12,6 +12,33 @@ use super::species_entry::SpeciesEntry;
 use super::{scratch, small, unwritable};
 
 #[test]
+fn presets_from_before_membranes_keep_their_scene() {
+    let parse = |text| Preset::parse(text, Path::new("old.ron")).unwrap();
+    let old = parse("Preset(outer: 60, inner: 6, radius: 3.2)");
+    let expected = Preset {
+        outer: 60,
+        inner: 6,
+        radius: 3.2,
+        ..Preset::one_lipid()
+    };
+    assert_eq!(old, expected);
+    let old = parse("(molecule: Popc, leeway: 0.25, tolerance: 0.17)");
+    let expected = Preset {
+        leeway: 0.25,
+        tolerance: Some(0.17),
+        ..Preset::one_lipid()
+    };
+    assert_eq!(old, expected);
+    // New ones have a membrane, also by default.
+    assert_eq!(
+        parse("Preset(seed: 2)").membrane,
+        Preset::default().membrane
+    );
+    let new = parse("Preset(membrane: (area_scale: 1.1), outer: 60)");
+    assert_eq!(new.membrane.unwrap().area_scale, 1.1);
+}
+
+#[test]
 fn bundled_presets_are_valid() {
     for (name, file, text) in BUNDLED {
         let preset = Preset::parse(text, Path::new(file));
