@@ -134,9 +134,9 @@ fn saved_presets_load_unchanged() {
 
 #[test]
 fn missing_fields_have_their_defaults() {
-    let preset = Preset::parse("(outer: 7, tolerance: 0.3)", Path::new("x.ron")).unwrap();
+    let preset = Preset::parse("(seed: 7, tolerance: 0.3)", Path::new("x.ron")).unwrap();
     let expected = Preset {
-        outer: 7,
+        seed: 7,
         tolerance: Some(0.3),
         ..Preset::default()
     };
