@@ -26,11 +26,11 @@ const MAX_SHEARS: u64 = 10_000;
 /// use glam::{Vec2, Vec3};
 ///
 /// let bilayer = FlatPatch::new(Vec2::new(10.0, 8.0), 5.0)?;
-/// assert_eq!(bilayer.signed_distance(Vec3::new(3.0, 2.0, 6.8)), 1.8, "nm above the mid-plane");
+/// assert_eq!(bilayer.signed_distance(Vec3::new(3.0, 2.0, 7.0)), 2.0, "nm above the mid-plane");
 /// assert_eq!(bilayer.normal(Vec3::ZERO), Vec3::Z);
 /// // Both leaflets have the same area.
-/// assert_eq!(bilayer.area_at(1.8), 80.0, "nm²");
-/// assert_eq!(bilayer.area_at(-1.8), 80.0, "nm²");
+/// assert_eq!(bilayer.area_at(2.0), 80.0, "nm²");
+/// assert_eq!(bilayer.area_at(-2.0), 80.0, "nm²");
 /// # Ok::<(), bevy_rapier_molecules::compartment::CompartmentError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
