@@ -58,7 +58,7 @@ impl PeriodicBox {
     }
 
     /// Numbers of the image of the box around `point` (nm): the point minus their
-    /// [`shift`](Self::shift) is inside, but for rounding. Saturates.
+    /// [`shift`](Self::shift) is inside, except for rounding. Saturates.
     #[must_use]
     pub fn image_of(&self, point: DVec3) -> [i32; 3] {
         let edges = (point / self.size.as_dvec3()).floor();

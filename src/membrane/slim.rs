@@ -7,8 +7,8 @@
 //!    sides can turn; bonds to carbonyl carbons of esters and amides and double bonds cannot.
 //! 2. The width is the root mean square distance of the atoms from the axis through their center.
 //! 3. One or two random bonds turn by a random angle, or the whole molecule tilts a little. It stays
-//!    so if the molecule is slimmer, and if atoms four or more bonds apart are not closer than before or
-//!    at least 0.2 nm apart.
+//!    so if the molecule is slimmer, and if the atoms that a turn moves are at least 0.2 nm from
+//!    those four or more bonds away, or no closer than before in sum.
 //! 4. This repeats until the molecule is slim enough, or for a number of tries.
 //!
 //! Bond lengths, bond angles, rings, double bonds and chirality stay what they are.

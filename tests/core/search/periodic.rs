@@ -74,7 +74,7 @@ impl Scene {
         }
     }
 
-    /// Moves each molecule by up to so many whole edges.
+    /// Moves each molecule by up to `edges` whole edges.
     fn move_by_edges(&mut self, edges: f32, seed: u64) {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         for pose in &mut self.poses {
