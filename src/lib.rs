@@ -88,6 +88,7 @@
 //! | `render` | molecules drawn atom by atom (feature `draw`) |
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
+//! | `recipe` | recipes of cellPACK and bentopy, filled with molecules (feature `recipe`) |
 //! | [`membrane`] | builder of membranes: lipids and proteins, with their orientation and cross-sections |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
 //! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
@@ -172,6 +173,8 @@ mod pool;
 pub mod pose;
 pub mod proxy;
 pub mod rapier;
+#[cfg(feature = "recipe")]
+pub mod recipe;
 pub mod relax;
 #[cfg(feature = "draw")]
 pub mod render;

@@ -1,0 +1,1 @@
+//! Recipes: files that say which molecules a scene has, and where.
