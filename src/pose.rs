@@ -3,7 +3,10 @@
 //! A [`Pose`] is plain data and not validated; functions that use one return an error unless it
 //! [is rigid](Pose::is_rigid).
 
+use std::f32::consts::TAU;
+
 use glam::{DQuat, Quat, Vec3};
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 /// Tolerance of the squared length of a rotation quaternion.
@@ -185,4 +188,12 @@ impl RigidMotion {
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite()
     }
+}
+
+/// A uniformly distributed rotation (Shoemake 1992).
+pub(crate) fn random_rotation(random: &mut impl Rng) -> Quat {
+    let [u, v, w] = [(); 3].map(|()| random.random::<f32>());
+    let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
+    let (v, w) = (TAU * v, TAU * w);
+    Quat::from_xyzw(a * v.sin(), a * v.cos(), b * w.sin(), b * w.cos()).normalize()
 }

@@ -56,6 +56,7 @@ pub use structure::{
     Assembly, MoleculeInstances, MoleculePart, Operator, SplitBy, Structure, StructureAtom,
 };
 pub use template::{
-    Atom, AtomLabel, BodySpheres, MAX_COORDINATE_NM, MoleculeTemplate, Residue, TemplateError,
+    Atom, AtomLabel, BodySpheres, COARSE_DENSITY, MAX_COORDINATE_NM, MoleculeTemplate, Residue,
+    TemplateError,
 };
 pub use unit_cell::UnitCell;

@@ -17,6 +17,15 @@ use crate::pose::Pose;
 /// coordinates far from overflow.
 pub const MAX_COORDINATE_NM: f32 = 1.0e5;
 
+/// Mass of coarse molecules per volume, Da/nm³: that of protein, 1.35 g/cm³.
+pub const COARSE_DENSITY: f32 = 813.0;
+
+/// Atom name of the balls of coarse molecules.
+const COARSE_ATOM: &str = "S";
+
+/// Residue name of coarse molecules.
+const COARSE_RESIDUE: &str = "SPH";
+
 /// Atoms do not make a rigid molecule.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -147,7 +156,54 @@ impl MoleculeTemplate {
         atoms: Vec<Atom>,
         residues: Vec<Residue>,
     ) -> Result<Self, TemplateError> {
-        let name = name.into();
+        Self::with_masses(name.into(), atoms, residues, |atom| {
+            f64::from(atom.element.mass())
+        })
+    }
+
+    /// Builds the template of a coarse molecule: balls of equal density (center and radius, nm)
+    /// instead of atoms.
+    ///
+    /// The mass is that of protein of the same volume, [`COARSE_DENSITY`]; where balls overlap,
+    /// both count.
+    ///
+    /// ```
+    /// use bevy_rapier_molecules::prelude::*;
+    /// use glam::Vec3;
+    ///
+    /// let granule = MoleculeTemplate::coarse("granule", &[(Vec3::X * 3.0, 20.0)])?;
+    /// assert_eq!((granule.atom_count(), granule.bounding_radius()), (1, 20.0));
+    /// assert!((granule.mass() - 2.7e7).abs() < 0.1e7, "dalton");
+    /// # Ok::<(), bevy_rapier_molecules::molecule::TemplateError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TemplateError`] if there are no balls, or a center or radius is invalid.
+    pub fn coarse(name: impl Into<String>, balls: &[(Vec3, f32)]) -> Result<Self, TemplateError> {
+        let atoms = balls.iter().map(|&(position, radius)| Atom {
+            position,
+            radius,
+            element: Element::UNKNOWN,
+            name: COARSE_ATOM.into(),
+            residue: 0,
+        });
+        let residue = Residue {
+            name: COARSE_RESIDUE.into(),
+            number: 1,
+            ..Residue::default()
+        };
+        Self::with_masses(name.into(), atoms.collect(), vec![residue], |ball| {
+            let volume = 4.0 / 3.0 * std::f64::consts::PI * f64::from(ball.radius).powi(3);
+            f64::from(COARSE_DENSITY) * volume
+        })
+    }
+
+    fn with_masses(
+        name: String,
+        atoms: Vec<Atom>,
+        residues: Vec<Residue>,
+        mass_of: impl Fn(&Atom) -> f64,
+    ) -> Result<Self, TemplateError> {
         if atoms.is_empty() {
             return Err(TemplateError::NoAtoms { name });
         }
@@ -163,13 +219,10 @@ impl MoleculeTemplate {
             }
         }
 
-        let mass: f64 = atoms
-            .iter()
-            .map(|atom| f64::from(atom.element.mass()))
-            .sum();
+        let mass: f64 = atoms.iter().map(&mass_of).sum();
         let center = atoms
             .iter()
-            .map(|atom| atom.position.as_dvec3() * f64::from(atom.element.mass()))
+            .map(|atom| atom.position.as_dvec3() * mass_of(atom))
             .sum::<DVec3>()
             / mass;
         let positions: Arc<[Vec3]> = atoms
@@ -177,7 +230,7 @@ impl MoleculeTemplate {
             .map(|atom| (atom.position.as_dvec3() - center).as_vec3())
             .collect();
         let (principal_inertia, principal_axes) =
-            principal_frame(inertia_tensor(&atoms, &positions));
+            principal_frame(inertia_tensor(&atoms, &positions, mass_of));
         let radii: Arc<[f32]> = atoms.iter().map(|atom| atom.radius).collect();
 
         Ok(Self {
@@ -442,10 +495,10 @@ fn bounding_radius(positions: &[Vec3], radii: &[f32]) -> f32 {
 
 /// Sum over all atoms of the inertia of a solid ball, `2/5 m r²`, shifted to its position by the
 /// parallel axis theorem, `m (|p|² 1 − p pᵀ)`.
-fn inertia_tensor(atoms: &[Atom], positions: &[Vec3]) -> DMat3 {
+fn inertia_tensor(atoms: &[Atom], positions: &[Vec3], mass_of: impl Fn(&Atom) -> f64) -> DMat3 {
     let mut inertia = DMat3::ZERO;
     for (atom, position) in atoms.iter().zip(positions) {
-        let mass = f64::from(atom.element.mass());
+        let mass = mass_of(atom);
         let p = position.as_dvec3();
         let own = 0.4 * f64::from(atom.radius).powi(2);
         let diagonal = DMat3::from_diagonal(DVec3::splat(p.length_squared() + own));

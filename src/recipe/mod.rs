@@ -1,1 +1,74 @@
 //! Recipes: files that say which molecules a scene has, and where.
+//!
+//! [`Recipe::load`] reads a recipe of [cellPACK](https://www.cellpack.org) (JSON, formats 2.0 and
+//! 2.1) or of [bentopy](https://github.com/marrink-lab/bentopy) (`.bent`). [`populate`] scatters its
+//! molecules and [`pack`] relaxes them until nothing overlaps:
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack};
+//!
+//! let recipe = Recipe::load("assets/recipes/proteins_in_a_box.json", &ReadOptions::default())?;
+//! let packing = pack(&recipe, &PackOptions::default(), |_| ControlFlow::Continue(()))?;
+//! assert!(packing.is_complete(), "{packing}");
+//! # Ok::<(), bevy_rapier_molecules::recipe::RecipeError>(())
+//! ```
+//!
+//! # Ingredients
+//!
+//! | object | its spheres |
+//! |---|---|
+//! | with a structure file (`representations.atomic`) | its atoms, half the tolerance in radius; or proxies |
+//! | `single_sphere` | one sphere of its radius |
+//! | `multi_sphere` | the spheres of a `.sph` file or of lists, deepest level |
+//!
+//! # Compartments
+//!
+//! Spheres, boxes, cylinders and closed meshes (OBJ, STL, PLY), or capsules and rings by our
+//! additions, nested in each other. With lipids in their leaflets they are membranes
+//! ([`membrane()`](crate::membrane::membrane())); molecules of the region `surface` are then its
+//! proteins.
+//!
+//! # Additions
+//!
+//! What the format has no fields for is in one block at the top level, `bevy_rapier_molecules`,
+//! which cellPACK ignores: the unit of lengths, ratios and areas of lipids, axis and depth of
+//! membrane proteins, positions and shapes of compartments, given places, colors. The command
+//! `molecules schema` writes a JSON schema of all keys for completion in editors
+//! ([`recipe_schema`]).
+//!
+//! # Where this differs from cellPACK
+//!
+//! - Nothing is rejected: all molecules are placed and pushed apart afterwards.
+//! - Leaflets are packed.
+//! - Molecules are inside of the box as a whole, unless `cutoff_boundary` is given. Along an axis
+//!   where the box is thinner than the molecule, its center is.
+//! - Distances of gradients are exact, not those of grid points.
+//! - `grow`, `multi_cylinder` and tiles are not supported.
+
+pub mod bent;
+mod bent_recipe;
+mod cellpack;
+mod distribution;
+mod error;
+mod files;
+mod geometry;
+mod gradient;
+mod model;
+mod pack;
+mod population;
+mod read;
+mod sphere_tree;
+
+pub use cellpack::recipe_schema;
+pub use distribution::Distribution;
+pub use error::{RecipeError, RecipeProblem, RecipeWarning};
+pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
+pub use model::{
+    BodyAxis, Compartment, Entry, Ingredient, IngredientShape, Partner, Recipe, Region,
+    RotationRange,
+};
+pub use pack::{Leftover, PackOptions, Packing, pack};
+pub use population::{EntryReport, Population, PopulationReport, RegionReport, populate};
+pub use read::ReadOptions;
+pub use sphere_tree::{SphereTree, SphereTreeError};

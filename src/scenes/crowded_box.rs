@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use glam::{Quat, Vec3};
+use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::crowd::{Crowd, CrowdError, CrowdMember};
 use crate::molecule::MoleculeTemplate;
-use crate::pose::Pose;
+use crate::pose::{Pose, random_rotation};
 
 /// Config of a [`crowded_box`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,13 +72,4 @@ pub fn crowded_box(
         })?;
     }
     Ok(crowd)
-}
-
-/// A uniformly distributed rotation (Shoemake 1992).
-fn random_rotation(random: &mut Pcg64Mcg) -> Quat {
-    use std::f32::consts::TAU;
-    let [u, v, w] = [(); 3].map(|()| random.random::<f32>());
-    let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
-    let (v, w) = (TAU * v, TAU * w);
-    Quat::from_xyzw(a * v.sin(), a * v.cos(), b * w.sin(), b * w.cos()).normalize()
 }

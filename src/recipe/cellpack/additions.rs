@@ -1,0 +1,140 @@
+//! What recipes of cellPACK have no fields for: the block `bevy_rapier_molecules`.
+//!
+//! cellPACK ignores unknown blocks at the top level, so that one file works in both programs.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Unit of the lengths of a recipe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum UnitFile {
+    /// Ångström, as in cellPACK.
+    #[default]
+    #[serde(alias = "Å", alias = "a", alias = "angstroms")]
+    Angstrom,
+    /// Nanometers.
+    #[serde(alias = "nanometer", alias = "nanometers")]
+    Nm,
+}
+
+/// The block `bevy_rapier_molecules`. Lengths are in the unit of the recipe.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct AdditionsFile {
+    /// Unit of all lengths of the recipe, this block included. Default: angstrom.
+    pub unit: Option<UnitFile>,
+    /// Whether the bounding box repeats in space. Default: no.
+    pub periodic: Option<bool>,
+    /// Least distance between atoms of different molecules. Default: 0.2 nm.
+    pub tolerance: Option<f64>,
+    /// Additions to objects, by their names.
+    pub objects: BTreeMap<String, ObjectAdditions>,
+    /// Additions to entries of the composition, by their names.
+    pub composition: BTreeMap<String, EntryAdditions>,
+}
+
+/// Which spheres stand for a molecule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DetailFile {
+    /// All atoms of the structure file.
+    Atoms,
+    /// The single sphere or sphere tree, even if there is a structure file.
+    Spheres,
+    /// A few large spheres that enclose the atoms.
+    Proxies,
+}
+
+/// Additions to an object.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct ObjectAdditions {
+    /// Which spheres stand for the molecule. Default: atoms if there is a structure file.
+    pub detail: Option<DetailFile>,
+    /// Number of proxies with `detail` proxies. Default: 8.
+    pub proxies: Option<u32>,
+    /// Body axis that points to the outer side of a membrane; from tail to head for lipids.
+    /// Default: `principal_vector`, the orientation in a file of the OPM database, or a guess.
+    pub up: Option<[f64; 3]>,
+    /// Height of the center of mass above the middle of the membrane.
+    pub depth: Option<f64>,
+    /// Area of a lipid in its leaflet. Default: known for common lipids by name.
+    pub area: Option<f64>,
+    /// Number of conformers of a lipid, from the models of its file. Default: 16.
+    pub conformers: Option<u32>,
+    /// Chains of the structure file. Default: all.
+    pub chains: Option<Vec<String>>,
+    /// Assembly of the structure file. Default: the atoms as they are.
+    pub assembly: Option<String>,
+    /// Whether hydrogens are loaded. Default: yes.
+    pub hydrogens: Option<bool>,
+    /// Whether lipids stay out of the pore of a membrane protein. Default: yes.
+    pub keep_pore_empty: Option<bool>,
+    /// Color, red, green and blue from 0 to 1, instead of `color`.
+    pub tint: Option<[f64; 3]>,
+}
+
+/// Shape of a compartment, instead of that of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ShapeFile {
+    /// A sphere.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// A capsule along y.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// Length from end to end.
+        length: f64,
+    },
+    /// A box.
+    Cuboid {
+        /// Edges along x, y and z.
+        size: [f64; 3],
+    },
+    /// A ring around y.
+    Torus {
+        /// Radius of the circle in the middle of the tube.
+        major_radius: f64,
+        /// Radius of the tube.
+        minor_radius: f64,
+    },
+}
+
+/// A molecule at a given place.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+pub(crate) struct PlaceFile {
+    /// Position of the center of mass.
+    pub position: [f64; 3],
+    /// Rotation as a quaternion x, y, z, w. Default: none.
+    #[serde(default)]
+    pub rotation: Option<[f64; 4]>,
+}
+
+/// Additions to an entry of the composition.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct EntryAdditions {
+    /// Position of a compartment. Default: the origin.
+    pub position: Option<[f64; 3]>,
+    /// Rotation of a compartment, as a quaternion x, y, z, w. Default: none.
+    pub rotation: Option<[f64; 4]>,
+    /// Shape of a compartment, instead of that of its object.
+    pub shape: Option<ShapeFile>,
+    /// Lipids of the outer leaflet: ratios of objects. Their number follows from the area.
+    pub outer_leaflet: BTreeMap<String, f64>,
+    /// Lipids of the inner leaflet: ratios of objects. Their number follows from the area.
+    pub inner_leaflet: BTreeMap<String, f64>,
+    /// Factor of the areas of all lipids; 1.1 leaves 10 % more area to each. Default: 1.
+    pub area_scale: Option<f64>,
+    /// Whether the molecules of this entry never move. Default: no.
+    pub fixed: bool,
+    /// Places of the molecules of this entry, instead of random ones. Those beyond are random.
+    pub places: Vec<PlaceFile>,
+}

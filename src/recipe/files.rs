@@ -1,0 +1,112 @@
+//! [`FileFinder`]: the files that a recipe refers to.
+//!
+//! Paths are relative to the folder of the recipe and may not leave it, unless that is allowed.
+//! Nothing is fetched from a network.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::error::RecipeProblem;
+
+/// Beginnings of paths that cellPACK fetches from a network.
+const NETWORK: [&str; 7] = [
+    "http:", "https:", "ftp:", "s3:", "gs:", "github:", "firebase:",
+];
+
+/// The path for which cellPACK fetches a file from its own server.
+const DEFAULT: &str = "default";
+
+/// Extensions of structure files, tried for a bare name.
+const STRUCTURES: [&str; 7] = ["pdb", "cif", "bcif", "ent", "pdb.gz", "cif.gz", "bcif.gz"];
+
+/// Finds the files of a recipe.
+#[derive(Clone, Debug)]
+pub(super) struct FileFinder {
+    /// Folder of the recipe.
+    pub folder: PathBuf,
+    /// Other folders with structure files.
+    pub structure_folders: Vec<PathBuf>,
+    /// Whether paths may leave the folder.
+    pub allow_outside: bool,
+}
+
+impl FileFinder {
+    /// A file by its folder and name, both as written in the recipe.
+    pub fn find(&self, folder: Option<&str>, name: &str) -> Result<PathBuf, RecipeProblem> {
+        let written = match folder {
+            Some(folder) if !folder.is_empty() => Path::new(folder).join(name),
+            _ => PathBuf::from(name),
+        };
+        let text = || written.to_string_lossy().into_owned();
+        for part in [folder.unwrap_or_default(), name] {
+            let lower = part.to_ascii_lowercase();
+            if lower == DEFAULT || NETWORK.iter().any(|start| lower.starts_with(start)) {
+                return Err(RecipeProblem::Network { path: text() });
+            }
+        }
+        let path = self.folder.join(&written);
+        if !self.allow_outside && (written.is_absolute() || climbs(&written)) {
+            return Err(RecipeProblem::OutsideFolder { path: text() });
+        }
+        if !path.is_file() {
+            return Err(RecipeProblem::NoFile { path });
+        }
+        // A link may lead outside.
+        if !self.allow_outside
+            && let (Ok(found), Ok(folder)) = (path.canonicalize(), self.root().canonicalize())
+            && !found.starts_with(folder)
+        {
+            return Err(RecipeProblem::OutsideFolder { path: text() });
+        }
+        Ok(path)
+    }
+
+    /// A structure file by its bare name or identifier, in the folder of the recipe or in one of
+    /// the other folders.
+    pub fn find_structure(&self, name: &str) -> Option<PathBuf> {
+        let is_bare = Path::new(name).components().count() == 1 && !climbs(Path::new(name));
+        if !is_bare {
+            return None;
+        }
+        let names = |name: String| {
+            let extended = STRUCTURES.map(|extension| format!("{name}.{extension}"));
+            [name].into_iter().chain(extended)
+        };
+        let lower = name.to_ascii_lowercase();
+        let folders = std::iter::once(&self.folder).chain(&self.structure_folders);
+        for folder in folders {
+            for name in names(name.to_owned()).chain(names(lower.clone())) {
+                let path = folder.join(&name);
+                let is_structure = crate::molecule::Format::from_name(&name).is_some();
+                if is_structure && path.is_file() {
+                    return Some(path);
+                }
+            }
+        }
+        None
+    }
+
+    fn root(&self) -> &Path {
+        if self.folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &self.folder
+        }
+    }
+}
+
+/// Whether a relative path leaves its folder.
+fn climbs(path: &Path) -> bool {
+    let mut depth = 0_i64;
+    for component in path.components() {
+        match component {
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return true,
+        }
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}

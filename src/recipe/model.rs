@@ -1,0 +1,232 @@
+//! [`Recipe`]: which molecules a scene has, and where, in nanometers.
+
+use std::sync::Arc;
+
+use glam::{Quat, Vec3};
+
+use super::RecipeWarning;
+use super::distribution::Distribution;
+use super::gradient::Gradient;
+use crate::compartment::Surface;
+use crate::molecule::{LoadOptions, Structure};
+use crate::pose::Pose;
+
+/// What a recipe file says, resolved: inheritance, units and files. Not yet filled with molecules.
+///
+/// Lengths are nm. [`populate`](super::populate) fills it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recipe {
+    /// The file it was read from.
+    pub source: String,
+    /// Name of the recipe.
+    pub name: String,
+    /// Seed of all random choices, if the recipe has one.
+    pub seed: Option<u64>,
+    /// Lowest and highest corner of the box.
+    pub bounds: [Vec3; 2],
+    /// Whether the box repeats in space.
+    pub periodic: bool,
+    /// Least distance between atoms of different molecules.
+    pub tolerance: f32,
+    /// Kinds of molecules.
+    pub ingredients: Vec<Ingredient>,
+    /// The spaces of the recipe. The first is the box, the others are closed surfaces; parents
+    /// come before their children.
+    pub compartments: Vec<Compartment>,
+    /// Which ingredient is where, and how many of it.
+    pub entries: Vec<Entry>,
+    /// What was ignored or replaced.
+    pub warnings: Vec<RecipeWarning>,
+}
+
+/// A kind of molecule.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Ingredient {
+    /// Name of the object.
+    pub name: String,
+    /// Its place in the file, for errors.
+    pub place: String,
+    /// Its spheres.
+    pub shape: IngredientShape,
+    /// Body axis along the outward normal on a surface.
+    pub axis: BodyAxis,
+    /// Height of the center of mass above a surface, if given.
+    pub depth: Option<f32>,
+    /// Area of a lipid in its leaflet, nm², if given.
+    pub area: Option<f32>,
+    /// Number of conformers of a lipid.
+    pub conformers: u32,
+    /// Whether lipids stay out of the pore of a membrane protein.
+    pub keep_pore_empty: bool,
+    /// Rotations inside of a region.
+    pub rotation: RotationRange,
+    /// Random tilt of the axis on a surface, radian.
+    pub tilt: f32,
+    /// Color, red, green and blue from 0 to 1.
+    pub color: Option<[f32; 3]>,
+}
+
+/// Which body axis of a molecule points along the outward normal of a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BodyAxis {
+    /// Not given: that of a file of the OPM database, a guess for proteins, the longest axis for
+    /// lipids, else x.
+    Unknown,
+    /// A direction in the frame of the file, from `principal_vector`.
+    Principal(Vec3),
+    /// A direction in the frame of the file, from our additions.
+    Up(Vec3),
+}
+
+/// The spheres of an ingredient.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum IngredientShape {
+    /// One sphere.
+    Sphere {
+        /// Radius.
+        radius: f32,
+    },
+    /// Several spheres around the origin of the file: center, radius.
+    Spheres(Arc<[(Vec3, f32)]>),
+    /// A structure file.
+    Atoms {
+        /// The content of the file.
+        structure: Arc<Structure>,
+        /// What of it is loaded.
+        options: LoadOptions,
+        /// The number of proxies that stand for the atoms; all atoms without.
+        proxies: Option<u32>,
+    },
+}
+
+/// The rotations of molecules that lie in a region.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RotationRange {
+    /// Any rotation.
+    Any,
+    /// As in the file.
+    None,
+    /// About a unit axis, by up to an angle, radian.
+    About {
+        /// The axis.
+        axis: Vec3,
+        /// The largest angle.
+        range: f32,
+    },
+}
+
+/// A space that molecules are in.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Compartment {
+    /// Name of the entry of the composition.
+    pub name: String,
+    /// Its place in the file, for errors.
+    pub place: String,
+    /// The compartment around it; none for the box.
+    pub parent: Option<usize>,
+    /// Its surface; none for the box.
+    pub surface: Option<Arc<dyn Surface>>,
+    /// Lowest and highest corner of a box around it.
+    pub bounds: [Vec3; 2],
+    /// Ratios of ingredients in the outer leaflet and in the inner one, from our additions.
+    pub leaflets: [Vec<(usize, f32)>; 2],
+    /// Factor of the areas of its lipids.
+    pub area_scale: f32,
+}
+
+/// Where in a compartment molecules are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// Inside, outside of other compartments.
+    Interior,
+    /// In the surface.
+    Surface,
+    /// In the outer leaflet.
+    OuterLeaflet,
+    /// In the inner leaflet.
+    InnerLeaflet,
+}
+
+impl Region {
+    /// Name in recipes.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interior => "interior",
+            Self::Surface => "surface",
+            Self::OuterLeaflet => "outer_leaflet",
+            Self::InnerLeaflet => "inner_leaflet",
+        }
+    }
+}
+
+/// A number of molecules of one kind in one region.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Name of the entry of the composition, or of the object.
+    pub name: String,
+    /// Its place in the file, for errors.
+    pub place: String,
+    /// Index of the ingredient.
+    pub ingredient: usize,
+    /// Index of the compartment.
+    pub compartment: usize,
+    /// Region of the compartment.
+    pub region: Region,
+    /// Number of molecules, beside those of `molarity`.
+    pub count: Distribution,
+    /// Concentration in the region, mol/l.
+    pub molarity: f64,
+    /// Distribution of the radius of a single sphere, nm; none for that of the ingredient.
+    pub sizes: Option<Distribution>,
+    /// Order: negative ones first, one entry after the other.
+    pub priority: f64,
+    /// Gradients of the density and their weights.
+    pub gradients: Vec<(Gradient, f32)>,
+    /// What the molecules bind to.
+    pub partners: Vec<Partner>,
+    /// Whether molecules without partners lie next to what is already there.
+    pub close: bool,
+    /// Least distance of the center from the box; none if the whole molecule is inside.
+    pub cutoff_boundary: Option<f32>,
+    /// Least distance of the center from surfaces; none if the whole molecule is inside.
+    pub cutoff_surface: Option<f32>,
+    /// Given poses of centers of mass.
+    pub places: Vec<Pose>,
+    /// Whether the molecules never move.
+    pub fixed: bool,
+}
+
+/// What molecules of an entry bind to or stay away from.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Partner {
+    /// Indices of the entries with these molecules.
+    pub entries: Vec<usize>,
+    /// Probability of a place next to one of them; negative for a repulsion.
+    pub probability: f64,
+    /// How often this partner is chosen relative to others.
+    pub weight: f64,
+    /// Places relative to the partner, in its frame; anywhere next to it if there are none.
+    pub positions: Vec<Vec3>,
+}
+
+impl Recipe {
+    /// Size of the box.
+    #[must_use]
+    pub fn size(&self) -> Vec3 {
+        self.bounds[1] - self.bounds[0]
+    }
+}
+
+/// A rotation from x, y, z and w that is normalized; none if it is zero or not finite.
+pub(super) fn rotation(parts: [f64; 4]) -> Option<Quat> {
+    let parts = glam::DQuat::from_array(parts);
+    let length = parts.length();
+    (length.is_finite() && length > 1.0e-9).then(|| (parts / length).as_quat().normalize())
+}

@@ -1,0 +1,356 @@
+//! [`populate`]: fills a recipe with molecules, not yet relaxed.
+//!
+//! 1. Numbers: counts, distributions, and concentrations times the volume of the region.
+//! 2. Membranes with their proteins, compartment by compartment.
+//! 3. All other molecules, the largest first: at given places, next to their partners, or at random
+//!    by the weights of their gradients ([`scatter`]).
+//!
+//! Each entry has random numbers of its own, so that a change of one leaves the others alone.
+
+mod body;
+mod membranes;
+mod places;
+mod report;
+mod scatter;
+
+pub use report::{EntryReport, PopulationReport, RegionReport};
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use glam::Vec3;
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+
+use self::body::{IngredientBody, ball, body_of};
+use self::places::Places;
+use self::scatter::Scatter;
+use super::distribution::round_at_random;
+use super::error::RecipeProblem;
+use super::geometry::SAMPLES;
+use super::model::{Compartment, Entry, IngredientShape, Recipe, Region};
+use super::{Distribution, RecipeError, RecipeWarning};
+use crate::compartment::{OffsetSurface, ShapeCompartment, Surface};
+use crate::crowd::{Crowd, CrowdMember};
+use crate::periodic_box::PeriodicBox;
+use crate::pose::Pose;
+
+/// Molecules per nm³ at 1 mol/l: the number of Avogadro times 10⁻²⁴.
+const PER_NM3_AND_MOLAR: f64 = 0.602_214_076;
+
+/// Largest number of molecules of a scene.
+const MAX_MOLECULES: u32 = 100_000_000;
+
+/// Seed of recipes that have none.
+const DEFAULT_SEED: u64 = 1;
+
+/// Molecules at their first places, which overlap.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Population {
+    /// The molecules.
+    pub crowd: Crowd,
+    /// Row of the report of each member of the crowd.
+    pub rows: Vec<u32>,
+    /// Numbers and volumes.
+    pub report: PopulationReport,
+    /// What may surprise, beside the warnings of the recipe.
+    pub warnings: Vec<RecipeWarning>,
+}
+
+/// Fills a recipe with molecules. The seed is the given one, else that of the recipe, else 1; the
+/// same seed gives the same bits.
+///
+/// Molecules overlap; [`pack`](super::pack) relaxes them.
+///
+/// # Errors
+/// [`RecipeError`] names the entry that cannot be placed.
+pub fn populate(recipe: &Recipe, seed: Option<u64>) -> Result<Population, RecipeError> {
+    let seed = seed.or(recipe.seed).unwrap_or(DEFAULT_SEED);
+    Builder::new(recipe, seed)?.build()
+}
+
+/// A compartment with what is known of its membrane.
+struct Space {
+    /// Thickness that the lipids take on the outer side and on the inner side, nm.
+    thickness: [f32; 2],
+    /// Volume without the compartments inside, nm³.
+    volume: f64,
+}
+
+struct Builder<'a> {
+    recipe: &'a Recipe,
+    seed: u64,
+    bodies: Vec<IngredientBody>,
+    spaces: Vec<Space>,
+    crowd: Crowd,
+    rows: Vec<u32>,
+    report: PopulationReport,
+    warnings: Vec<RecipeWarning>,
+    scatter: Scatter,
+    /// Center, radius and member of the molecules of each entry.
+    placed: Vec<Vec<(Pose, f32)>>,
+    /// Spaces by compartment, inset of the box and extra distance, with their index in the crowd.
+    regions: HashMap<RegionKey, (u32, Arc<dyn Surface>)>,
+    /// Templates of the bodies in the crowd.
+    templates: HashMap<usize, u32>,
+}
+
+/// A space in which molecules of one size are: compartment, bits of the inset of the box and of
+/// the distance from other compartments.
+type RegionKey = (usize, Option<[u32; 3]>, u32);
+
+/// Where the molecules of one entry go.
+struct Amount {
+    entry: usize,
+    count: u32,
+    /// Radii of single spheres with a distribution, nm.
+    sizes: Vec<f32>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(recipe: &'a Recipe, seed: u64) -> Result<Self, RecipeError> {
+        let mut bodies = Vec::new();
+        for ingredient in &recipe.ingredients {
+            let body = body_of(ingredient, recipe.tolerance);
+            bodies.push(body.map_err(|p| p.at(&recipe.source, &*ingredient.place))?);
+        }
+        let periodic = if recipe.periodic {
+            let periodic = PeriodicBox::new(recipe.size());
+            let at = |problem: RecipeProblem| problem.at(&recipe.source, "bounding_box");
+            Some(periodic.map_err(|error| at(error.into()))?)
+        } else {
+            None
+        };
+        let mut crowd = Crowd::new();
+        crowd.set_periodic_box(periodic);
+        Ok(Self {
+            recipe,
+            seed,
+            bodies,
+            spaces: spaces_of(recipe),
+            crowd,
+            rows: Vec::new(),
+            report: PopulationReport::default(),
+            warnings: Vec::new(),
+            scatter: Scatter::new(periodic),
+            placed: vec![Vec::new(); recipe.entries.len()],
+            regions: HashMap::new(),
+            templates: HashMap::new(),
+        })
+    }
+
+    fn build(mut self) -> Result<Population, RecipeError> {
+        let mut amounts = self.amounts()?;
+        self.report_entries(&amounts);
+        for compartment in 1..self.recipe.compartments.len() {
+            self.add_membrane(compartment, &amounts)?;
+        }
+        self.check_volumes(&amounts);
+        let recipe = self.recipe;
+        amounts.retain(|amount| !self.is_in_membrane(&recipe.entries[amount.entry]));
+        self.order(&mut amounts);
+        for amount in &amounts {
+            self.add_entry(amount)?;
+        }
+        self.report.molecules = self.crowd.members().len();
+        self.report.atoms = self.crowd.atom_count();
+        Ok(Population {
+            crowd: self.crowd,
+            rows: self.rows,
+            report: self.report,
+            warnings: self.warnings,
+        })
+    }
+
+    /// Random numbers of an entry or compartment.
+    fn random(&self, index: usize, purpose: u64) -> Pcg64Mcg {
+        // Far apart for all small numbers.
+        let stream = (index as u64).wrapping_mul(4).wrapping_add(purpose);
+        Pcg64Mcg::seed_from_u64(self.seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The number of molecules of each entry.
+    fn amounts(&self) -> Result<Vec<Amount>, RecipeError> {
+        let mut amounts = Vec::new();
+        let mut total = 0.0;
+        for (index, entry) in self.recipe.entries.iter().enumerate() {
+            let mut random = self.random(index, 0);
+            let mut count = entry.count.sample_count(&mut random);
+            if entry.molarity > 0.0 {
+                let volume = self.spaces[entry.compartment].volume;
+                let exact = entry.molarity * PER_NM3_AND_MOLAR * volume;
+                count += round_at_random(exact, &mut random);
+            }
+            let count = count.max(entry.places.len() as f64).max(0.0);
+            total += count;
+            if total > f64::from(MAX_MOLECULES) {
+                let problem = RecipeProblem::TooMany {
+                    count: total,
+                    max: MAX_MOLECULES,
+                };
+                return Err(problem.at(&self.recipe.source, &*entry.place));
+            }
+            let sizes = entry.sizes.as_ref().map_or_else(Vec::new, |sizes| {
+                let draw = |_| sizes.sample(&mut random) as f32;
+                (0..count as u32).map(draw).collect()
+            });
+            amounts.push(Amount {
+                entry: index,
+                count: count as u32,
+                sizes,
+            });
+        }
+        Ok(amounts)
+    }
+
+    /// Whether the molecules of an entry are part of a membrane with lipids.
+    fn is_in_membrane(&self, entry: &Entry) -> bool {
+        let is_membrane = self.has_lipids(entry.compartment);
+        match entry.region {
+            Region::Interior => false,
+            Region::Surface => is_membrane,
+            Region::OuterLeaflet | Region::InnerLeaflet => self.is_lipid(entry),
+        }
+    }
+
+    /// Whether an entry of a leaflet is a lipid with atoms; others are placed like molecules of
+    /// the surface.
+    fn is_lipid(&self, entry: &Entry) -> bool {
+        let shape = &self.recipe.ingredients[entry.ingredient].shape;
+        let is_leaflet = matches!(entry.region, Region::OuterLeaflet | Region::InnerLeaflet);
+        is_leaflet && matches!(shape, IngredientShape::Atoms { proxies: None, .. })
+    }
+
+    /// Whether a compartment has leaflets of lipids.
+    fn has_lipids(&self, compartment: usize) -> bool {
+        let ratios = &self.recipe.compartments[compartment].leaflets;
+        let mut entries = self.recipe.entries.iter();
+        ratios.iter().any(|ratios| !ratios.is_empty())
+            || entries.any(|entry| entry.compartment == compartment && self.is_lipid(entry))
+    }
+
+    /// Sorts by priority, then by size; partners come before the molecules that bind to them.
+    fn order(&self, amounts: &mut Vec<Amount>) {
+        let radius = |amount: &Amount| {
+            let own = self.bodies[self.recipe.entries[amount.entry].ingredient].radius;
+            amount.sizes.iter().copied().fold(own, f32::max)
+        };
+        let priority = |amount: &Amount| self.recipe.entries[amount.entry].priority.min(0.0);
+        amounts.sort_by(|a, b| {
+            priority(a)
+                .total_cmp(&priority(b))
+                .then(radius(b).total_cmp(&radius(a)))
+                .then(a.entry.cmp(&b.entry))
+        });
+        let mut sorted: Vec<Amount> = Vec::with_capacity(amounts.len());
+        let mut left = std::mem::take(amounts);
+        while !left.is_empty() {
+            // The first one whose partners are there; in a circle of partners, the first.
+            let is_left = |entry: usize, own: usize| {
+                entry != own && left.iter().any(|amount| amount.entry == entry)
+            };
+            let ready = left.iter().position(|amount| {
+                let partners = &self.recipe.entries[amount.entry].partners;
+                let mut needed = partners.iter().flat_map(|partner| &partner.entries);
+                !needed.any(|entry| is_left(*entry, amount.entry))
+            });
+            sorted.push(left.remove(ready.unwrap_or(0)));
+        }
+        *amounts = sorted;
+    }
+
+    /// Adds the molecules of an entry that is not part of a membrane.
+    fn add_entry(&mut self, amount: &Amount) -> Result<(), RecipeError> {
+        let recipe = self.recipe;
+        let entry = &recipe.entries[amount.entry];
+        let mut random = self.random(amount.entry, 1);
+        if amount.sizes.is_empty() {
+            let body = self.bodies[entry.ingredient].clone();
+            let template = self.template(entry.ingredient);
+            let places = Places::new(self, amount.entry, &body)?;
+            for index in 0..amount.count {
+                self.add_member(amount.entry, index, template, &places, &mut random)?;
+            }
+        } else {
+            let mut sizes = amount.sizes.clone();
+            sizes.sort_by(|a, b| b.total_cmp(a));
+            for (index, radius) in sizes.into_iter().enumerate() {
+                let name = &recipe.ingredients[entry.ingredient].name;
+                let body = ball(name, radius);
+                let body = body.map_err(|p| p.at(&recipe.source, &*entry.place))?;
+                let template = self.crowd.add_template(body.template.clone());
+                let places = Places::new(self, amount.entry, &body)?;
+                self.add_member(amount.entry, index as u32, template, &places, &mut random)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_member(
+        &mut self,
+        index: usize,
+        number: u32,
+        template: u32,
+        places: &Places,
+        random: &mut Pcg64Mcg,
+    ) -> Result<(), RecipeError> {
+        let recipe = self.recipe;
+        let entry = &recipe.entries[index];
+        let given = entry.places.get(number as usize).copied();
+        let pose = given.unwrap_or_else(|| places.next(self, random));
+        let member = CrowdMember {
+            template,
+            placement: places.placement,
+            pose,
+            fixed: entry.fixed,
+        };
+        let added = self.crowd.add_member(member);
+        added.map_err(|error| RecipeProblem::from(error).at(&recipe.source, &*entry.place))?;
+        self.rows.push(self.report.row_of_entry(index));
+        self.report.count(index);
+        self.scatter.push(pose.position, places.radius);
+        self.placed[index].push((pose, places.radius));
+        Ok(())
+    }
+
+    /// The template of an ingredient in the crowd.
+    fn template(&mut self, ingredient: usize) -> u32 {
+        let (crowd, bodies) = (&mut self.crowd, &self.bodies);
+        let add = || crowd.add_template(bodies[ingredient].template.clone());
+        *self.templates.entry(ingredient).or_insert_with(add)
+    }
+
+    /// The compartments inside of another, with the distance up to which their lipids reach.
+    fn children(&self, compartment: usize) -> Vec<(Arc<dyn Surface>, f32)> {
+        let all = self.recipe.compartments.iter().zip(&self.spaces);
+        let inside = all.filter(|(child, _)| child.parent == Some(compartment));
+        inside
+            .filter_map(|(child, space)| Some((child.surface.clone()?, space.thickness[0])))
+            .collect()
+    }
+
+    fn describe_region(&self, entry: &Entry) -> String {
+        let compartment = &self.recipe.compartments[entry.compartment];
+        format!("{}.{}", compartment.name, entry.region.name())
+    }
+}
+
+/// Volumes of the compartments, without those inside of them.
+fn spaces_of(recipe: &Recipe) -> Vec<Space> {
+    let volume_of = |compartment: &Compartment| match &compartment.surface {
+        Some(surface) => surface.volume().map_or(0.0, f64::from),
+        None => recipe.size().as_dvec3().element_product(),
+    };
+    let all = recipe.compartments.iter().enumerate();
+    all.map(|(index, compartment)| {
+        let inside = recipe.compartments.iter();
+        let inside = inside.filter(|child| child.parent == Some(index));
+        let inside: f64 = inside.map(volume_of).sum();
+        Space {
+            thickness: [0.0; 2],
+            volume: (volume_of(compartment) - inside).max(0.0),
+        }
+    })
+    .collect()
+}

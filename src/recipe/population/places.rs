@@ -1,0 +1,535 @@
+//! [`Places`]: where the molecules of an entry may be, and their next place.
+
+use std::f32::consts::{PI, TAU};
+use std::sync::Arc;
+
+use glam::{Quat, Vec3};
+use rand::{Rng, RngExt};
+use rand_pcg::Pcg64Mcg;
+
+use super::body::{IngredientBody, orientation};
+use super::{Builder, RegionKey, SAMPLES};
+use crate::compartment::{
+    Confinement, Leaflet, OffsetSurface, Placement, Region as Space, ShapeCompartment, Surface,
+};
+use crate::molecule::MoleculeTemplate;
+use crate::pose::Pose;
+use crate::recipe::error::RecipeProblem;
+use crate::recipe::geometry::spread_point;
+use crate::recipe::model::{Entry, Partner, Region, RotationRange};
+use crate::recipe::{PickMode, RecipeError, RecipeWarning};
+
+/// Candidates for the place of a molecule.
+const CANDIDATES: u32 = 40;
+
+/// Random points that are tried for one candidate, until one has enough weight and lies inside.
+const POINTS: u32 = 2_000;
+
+/// Rotations that are tried at a point, so that long molecules fit between walls.
+const ROTATIONS: u32 = 4;
+
+/// Gap between a molecule and its partner, as a part of the sum of their radii.
+const PARTNER_GAP: f32 = 0.02;
+
+/// Distance up to which a molecule is near another one that repels it, as a part of the sum of
+/// their radii.
+const REPULSION: f32 = 1.5;
+
+/// Leeway of molecules in a surface without lipids, nm.
+const SURFACE_LEEWAY: f32 = 0.05;
+
+/// Half of the thinnest box, nm: centers are in its middle.
+const THIN: f32 = 1.0e-4;
+
+/// Where the molecules of an entry may be.
+pub(super) struct Places {
+    entry: usize,
+    template: Arc<MoleculeTemplate>,
+    /// Placement in the crowd; none for a periodic box without compartments.
+    pub placement: Option<u32>,
+    pub radius: f32,
+    target: Target,
+    /// Largest weight of each gradient in the space.
+    largest_weights: Vec<f32>,
+}
+
+enum Target {
+    /// In a box around a space: its corners, and the confinement, if there is any.
+    Space {
+        bounds: [Vec3; 2],
+        confinement: Option<(Arc<dyn Surface>, Confinement)>,
+        rotation: RotationRange,
+    },
+    /// In a surface.
+    Surface {
+        surface: Arc<dyn Surface>,
+        placement: Placement,
+        tilt: f32,
+    },
+}
+
+/// How the next molecule is placed relative to others.
+enum Wish<'a> {
+    /// Anywhere.
+    Anywhere,
+    /// Next to this molecule.
+    Beside(Pose, f32, &'a [Vec3]),
+}
+
+impl Places {
+    pub fn new(
+        builder: &mut Builder<'_>,
+        index: usize,
+        body: &IngredientBody,
+    ) -> Result<Self, RecipeError> {
+        let recipe = builder.recipe;
+        let entry = &recipe.entries[index];
+        let placed = match entry.region {
+            Region::Interior => inside(builder, entry, body),
+            Region::Surface | Region::OuterLeaflet | Region::InnerLeaflet => {
+                on_surface(builder, entry, body)
+            }
+        };
+        let (target, placement) = placed.map_err(|p| p.at(&recipe.source, &*entry.place))?;
+        let mut places = Self {
+            entry: index,
+            template: body.template.clone(),
+            placement,
+            radius: body.radius,
+            target,
+            largest_weights: Vec::new(),
+        };
+        places.largest_weights = places.find_largest_weights(entry);
+        Ok(places)
+    }
+
+    /// The largest weight of each gradient in the space.
+    fn find_largest_weights(&self, entry: &Entry) -> Vec<f32> {
+        let points: Vec<Vec3> = match &self.target {
+            _ if entry.gradients.is_empty() => return Vec::new(),
+            Target::Space {
+                bounds,
+                confinement,
+                ..
+            } => {
+                let is_inside = |point: &Vec3| {
+                    let surface = confinement.as_ref().map(|(surface, _)| surface);
+                    surface.is_none_or(|surface| surface.signed_distance(*point) <= 0.0)
+                };
+                let points = (0..SAMPLES).map(|index| spread_point(index, *bounds));
+                points.filter(is_inside).collect()
+            }
+            Target::Surface {
+                surface, placement, ..
+            } => {
+                let mut random = rand::SeedableRng::seed_from_u64(0);
+                let random: &mut Pcg64Mcg = &mut random;
+                let points = (0..SAMPLES).map(|_| surface.sample(placement.offset(), random));
+                points.collect()
+            }
+        };
+        let largest = |gradient: &crate::recipe::Gradient| {
+            let weights = points.iter().map(|point| gradient.weight_at(*point));
+            weights.fold(0.0, f32::max)
+        };
+        entry.gradients.iter().map(|(g, _)| largest(g)).collect()
+    }
+
+    /// The place of the next molecule.
+    pub fn next(&self, builder: &Builder<'_>, random: &mut Pcg64Mcg) -> Pose {
+        let entry = &builder.recipe.entries[self.entry];
+        let pick = entry.gradients.first().map_or(PickMode::Random, |(g, _)| g.pick);
+        let (wish, repelled) = wish(builder, entry, random);
+        let mut best: Option<(f32, Pose)> = None;
+        for _ in 0..CANDIDATES {
+            let (pose, excess) = self.candidate(entry, &wish, pick, random);
+            let limit = best.map_or(f32::INFINITY, |(cost, _)| cost);
+            let mut cost = excess + builder.scatter.overlap(pose.position, self.radius, limit);
+            cost += self.repulsion(builder, &repelled, pose.position);
+            if pick != PickMode::Random {
+                // Overlaps first, then the weight.
+                let weight = self.weight(entry, pose.position);
+                let rank = if pick == PickMode::Largest { 1.0 - weight } else { weight };
+                cost = 1.0e3 * cost + rank;
+            }
+            if cost < limit {
+                best = Some((cost, pose));
+            }
+            if cost <= 0.0 {
+                break;
+            }
+        }
+        best.map_or(Pose::IDENTITY, |(_, pose)| pose)
+    }
+
+    /// A random pose, and by how much it exceeds its confinement, nm.
+    fn candidate(
+        &self,
+        entry: &Entry,
+        wish: &Wish<'_>,
+        pick: PickMode,
+        random: &mut Pcg64Mcg,
+    ) -> (Pose, f32) {
+        match &self.target {
+            Target::Space {
+                bounds,
+                confinement,
+                rotation,
+            } => {
+                let excess = |pose: &Pose| {
+                    confinement.as_ref().map_or(0.0, |(surface, confinement)| {
+                        let excess = confinement.excess(&**surface, &self.template, pose);
+                        excess.height.abs()
+                    })
+                };
+                let is_in_reach = |point: Vec3| {
+                    confinement
+                        .as_ref()
+                        .is_none_or(|(surface, _)| surface.signed_distance(point) <= 0.0)
+                };
+                let point = match wish {
+                    Wish::Beside(..) => self.beside(wish, random),
+                    Wish::Anywhere => {
+                        let draw = |random: &mut Pcg64Mcg| {
+                            let parts = [(); 3].map(|()| random.random::<f32>());
+                            bounds[0] + (bounds[1] - bounds[0]) * Vec3::from_array(parts)
+                        };
+                        self.weighted(entry, pick, random, draw, is_in_reach)
+                    }
+                };
+                let mut best: Option<(f32, Pose)> = None;
+                for _ in 0..ROTATIONS {
+                    let pose = Pose::new(point, random_rotation(*rotation, random));
+                    let excess = excess(&pose);
+                    if best.is_none_or(|(least, _)| excess < least) {
+                        best = Some((excess, pose));
+                    }
+                    if excess <= 0.0 {
+                        break;
+                    }
+                }
+                best.map_or((Pose::from_translation(point), 0.0), |(e, pose)| (pose, e))
+            }
+            Target::Surface {
+                surface,
+                placement,
+                tilt,
+            } => {
+                let offset = placement.offset();
+                let point = match wish {
+                    Wish::Beside(..) => {
+                        // The point of the surface closest to the place beside the partner.
+                        let point = self.beside(wish, random);
+                        let at = surface.distance_and_normal(point);
+                        point + at.normal * (offset - at.distance)
+                    }
+                    Wish::Anywhere => {
+                        let draw = |random: &mut Pcg64Mcg| surface.sample(offset, random);
+                        self.weighted(entry, pick, random, draw, |_| true)
+                    }
+                };
+                let spin = TAU * random.random::<f32>();
+                let mut pose = placement.upright_pose(&**surface, point, spin);
+                if *tilt > 0.0 {
+                    let up = pose.rotation * placement.up;
+                    let around = Quat::from_axis_angle(up, TAU * random.random::<f32>());
+                    let axis = around * up.any_orthonormal_vector();
+                    let angle = tilt * random.random::<f32>();
+                    let tilted = Quat::from_axis_angle(axis, angle) * pose.rotation;
+                    pose.rotation = tilted.normalize();
+                }
+                (pose, 0.0)
+            }
+        }
+    }
+
+    /// A random point by the weights of the gradients.
+    fn weighted(
+        &self,
+        entry: &Entry,
+        pick: PickMode,
+        random: &mut Pcg64Mcg,
+        mut draw: impl FnMut(&mut Pcg64Mcg) -> Vec3,
+        is_in_reach: impl Fn(Vec3) -> bool,
+    ) -> Vec3 {
+        let mut best = (-1.0, Vec3::ZERO);
+        for _ in 0..POINTS {
+            let point = draw(random);
+            if !is_in_reach(point) {
+                if best.0 < 0.0 {
+                    best = (-0.5, point);
+                }
+                continue;
+            }
+            if entry.gradients.is_empty() || pick != PickMode::Random {
+                return point;
+            }
+            let weight = self.weight(entry, point);
+            if random.random::<f32>() < weight {
+                return point;
+            }
+            if weight > best.0 {
+                best = (weight, point);
+            }
+        }
+        best.1
+    }
+
+    /// The weighted mean of the gradients at a point, from 0 to 1.
+    fn weight(&self, entry: &Entry, point: Vec3) -> f32 {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for ((gradient, weight), largest) in entry.gradients.iter().zip(&self.largest_weights) {
+            if *largest > 0.0 {
+                sum += weight * (gradient.weight_at(point) / largest).min(1.0);
+            }
+            weights += weight;
+        }
+        if weights > 0.0 { sum / weights } else { 1.0 }
+    }
+
+    /// A random point at which the molecule touches its partner, or one of its binding sites.
+    fn beside(&self, wish: &Wish<'_>, random: &mut Pcg64Mcg) -> Vec3 {
+        let Wish::Beside(partner, radius, sites) = wish else {
+            return Vec3::ZERO;
+        };
+        if !sites.is_empty() {
+            let site = sites[random.random_range(0..sites.len())];
+            return partner.transform_point(site);
+        }
+        let mut direction = crate::compartment::sample_unit_sphere(random.random(), random.random());
+        if let Target::Space { bounds, .. } = &self.target {
+            // In a flat box, partners are side by side.
+            let size = bounds[1] - bounds[0];
+            let flat = size.cmplt(Vec3::splat(self.radius));
+            direction = Vec3::select(flat, Vec3::ZERO, direction).normalize_or(direction);
+        }
+        partner.position + direction * (radius + self.radius) * (1.0 + PARTNER_GAP)
+    }
+
+    /// A cost for places near molecules that repel this one, nm.
+    fn repulsion(&self, builder: &Builder<'_>, repelled: &[usize], point: Vec3) -> f32 {
+        let mut cost: f32 = 0.0;
+        for entry in repelled {
+            for (other, radius) in &builder.placed[*entry] {
+                let reach = REPULSION * (radius + self.radius);
+                cost = cost.max(reach - other.position.distance(point));
+            }
+        }
+        cost
+    }
+}
+
+/// Draws what the next molecule binds to, and which entries repel it.
+fn wish<'a>(
+    builder: &Builder<'_>,
+    entry: &'a Entry,
+    random: &mut Pcg64Mcg,
+) -> (Wish<'a>, Vec<usize>) {
+    let is_there = |partner: &&Partner| {
+        partner.entries.iter().any(|entry| !builder.placed[*entry].is_empty())
+    };
+    let mut repelled = Vec::new();
+    for partner in entry.partners.iter().filter(|p| p.probability < 0.0) {
+        if random.random::<f64>() < -partner.probability {
+            repelled.extend(&partner.entries);
+        }
+    }
+    let binding: Vec<&Partner> = entry.partners.iter().filter(|p| p.probability >= 0.0).collect();
+    let binding: Vec<&Partner> = binding.into_iter().filter(|p| is_there(p)).collect();
+    let total: f64 = binding.iter().map(|partner| partner.weight).sum();
+    let mut left = random.random::<f64>() * total;
+    let chosen = binding.iter().find(|partner| {
+        left -= partner.weight;
+        left < 0.0
+    });
+    let mut candidates: &[usize] = &[];
+    let mut sites: &[Vec3] = &[];
+    let everywhere: Vec<usize>;
+    if let Some(partner) = chosen {
+        if random.random::<f64>() < partner.probability {
+            candidates = &partner.entries;
+            sites = &partner.positions;
+        }
+    } else if entry.close {
+        let same = |other: &usize| {
+            let other = &builder.recipe.entries[*other];
+            other.compartment == entry.compartment && other.region == entry.region
+        };
+        everywhere = (0..builder.placed.len()).filter(same).collect();
+        candidates = &everywhere;
+    }
+    let number: usize = candidates.iter().map(|entry| builder.placed[*entry].len()).sum();
+    if number == 0 {
+        return (Wish::Anywhere, repelled);
+    }
+    let mut index = random.random_range(0..number);
+    for candidate in candidates {
+        let placed = &builder.placed[*candidate];
+        if let Some((pose, radius)) = placed.get(index) {
+            return (Wish::Beside(*pose, *radius, sites), repelled);
+        }
+        index -= placed.len();
+    }
+    (Wish::Anywhere, repelled)
+}
+
+/// The space inside of a compartment, or the box.
+fn inside(
+    builder: &mut Builder<'_>,
+    entry: &Entry,
+    body: &IngredientBody,
+) -> Result<(Target, Option<u32>), RecipeProblem> {
+    let recipe = builder.recipe;
+    let compartment = &recipe.compartments[entry.compartment];
+    let rotation = recipe.ingredients[entry.ingredient].rotation;
+    let reach = body.template.bounding_radius();
+    let extra = entry.cutoff_surface.map_or(0.0, |cutoff| (cutoff - reach).max(0.0));
+    // Along an axis where the box is thinner than the molecule, its center is in the box.
+    let mut bounds = compartment.bounds;
+    let mut inset = None;
+    if entry.compartment == 0 && !recipe.periodic {
+        let half = 0.5 * recipe.size();
+        let is_thin = half.min_element() < thinnest(&body.template);
+        if let Some(cutoff) = entry.cutoff_boundary {
+            inset = Some((half - cutoff).max(Vec3::splat(THIN)));
+        } else if is_thin {
+            let whole = (half - reach).max(Vec3::splat(THIN));
+            let thin = half.cmplt(Vec3::splat(thinnest(&body.template)));
+            inset = Some(Vec3::select(thin, half, whole));
+        }
+        if let Some(half) = inset {
+            let middle = 0.5 * (bounds[0] + bounds[1]);
+            bounds = [middle - half, middle + half];
+        }
+    }
+    let extra = match inset {
+        // Centers keep a radius from compartments.
+        Some(_) => extra + reach,
+        None => extra,
+    };
+    let Some((index, surface)) = region(builder, entry.compartment, inset, extra)? else {
+        let target = Target::Space {
+            bounds,
+            confinement: None,
+            rotation,
+        };
+        return Ok((target, None));
+    };
+    let confinement = match inset {
+        Some(_) => Confinement::Inside { distance: 0.0 },
+        None => Confinement::WholeInside { clearance: 0.0 },
+    };
+    let placement = builder.crowd.add_placement(index, confinement)?;
+    let target = Target::Space {
+        bounds,
+        confinement: Some((surface, confinement)),
+        rotation,
+    };
+    Ok((target, Some(placement)))
+}
+
+/// Half of the smallest width of a molecule that turns freely, about.
+fn thinnest(template: &MoleculeTemplate) -> f32 {
+    template.radii().iter().copied().fold(0.0, f32::max)
+}
+
+/// The surface around a space in the crowd; none for a periodic box without compartments.
+fn region(
+    builder: &mut Builder<'_>,
+    compartment: usize,
+    inset: Option<Vec3>,
+    extra: f32,
+) -> Result<Option<(u32, Arc<dyn Surface>)>, RecipeProblem> {
+    let bits = inset.map(|inset| inset.to_array().map(f32::to_bits));
+    let key: RegionKey = (compartment, bits, extra.to_bits());
+    if let Some(known) = builder.regions.get(&key) {
+        return Ok(Some(known.clone()));
+    }
+    let recipe = builder.recipe;
+    let periodic = builder.crowd.periodic_box();
+    let around: Option<Arc<dyn Surface>> = match &recipe.compartments[compartment].surface {
+        Some(surface) => {
+            let offset = -(builder.spaces[compartment].thickness[1] + extra);
+            Some(Arc::new(OffsetSurface::new(surface.clone(), offset)))
+        }
+        None if periodic.is_some() => None,
+        None => {
+            let half = inset.unwrap_or(0.5 * recipe.size());
+            let middle = 0.5 * (recipe.bounds[0] + recipe.bounds[1]);
+            let pose = Pose::from_translation(middle);
+            Some(Arc::new(ShapeCompartment::cuboid(half, pose)?))
+        }
+    };
+    let mut without: Vec<Arc<dyn Surface>> = Vec::new();
+    for (surface, thickness) in builder.children(compartment) {
+        without.push(Arc::new(OffsetSurface::new(surface, thickness + extra)));
+    }
+    let surface: Arc<dyn Surface> = match around {
+        Some(around) if without.is_empty() => around,
+        around => match Space::new(around, without, periodic) {
+            Some(region) => Arc::new(region),
+            None => return Ok(None),
+        },
+    };
+    let index = builder.crowd.add_compartment(surface.clone());
+    builder.regions.insert(key, (index, surface.clone()));
+    Ok(Some((index, surface)))
+}
+
+/// The surface of a compartment without lipids.
+fn on_surface(
+    builder: &mut Builder<'_>,
+    entry: &Entry,
+    body: &IngredientBody,
+) -> Result<(Target, Option<u32>), RecipeProblem> {
+    let recipe = builder.recipe;
+    let ingredient = &recipe.ingredients[entry.ingredient];
+    let Some(surface) = recipe.compartments[entry.compartment].surface.clone() else {
+        return Err(RecipeProblem::Unsupported {
+            what: "a surface of the bounding box".to_owned(),
+            instead: "put the molecules into a compartment",
+        });
+    };
+    let orientation = orientation(ingredient, body);
+    if orientation.is_guess {
+        builder.warnings.push(RecipeWarning {
+            place: ingredient.place.clone(),
+            text: format!(
+                "the orientation of '{}' in the surface is a guess; give up and depth in the block bevy_rapier_molecules",
+                ingredient.name
+            ),
+        });
+    }
+    let (leaflet, depth) = match entry.region {
+        Region::InnerLeaflet => (Leaflet::Inner, ingredient.depth.unwrap_or(body.radius)),
+        Region::OuterLeaflet => (Leaflet::Outer, ingredient.depth.unwrap_or(body.radius)),
+        _ => (Leaflet::Outer, orientation.depth),
+    };
+    let is_ball = body.template.atom_count() == 1;
+    let placement = Placement {
+        leaflet,
+        depth,
+        up: orientation.up,
+        leeway: SURFACE_LEEWAY,
+        tilt_leeway: if is_ball { PI } else { ingredient.tilt },
+    };
+    let index = builder.crowd.add_compartment(surface.clone());
+    let added = builder.crowd.add_placement(index, placement)?;
+    let tilt = if is_ball { 0.0 } else { ingredient.tilt };
+    let target = Target::Surface {
+        surface,
+        placement,
+        tilt,
+    };
+    Ok((target, Some(added)))
+}
+
+fn random_rotation(range: RotationRange, random: &mut Pcg64Mcg) -> Quat {
+    match range {
+        RotationRange::None => Quat::IDENTITY,
+        RotationRange::About { axis, range } => {
+            Quat::from_axis_angle(axis, range * random.random::<f32>())
+        }
+        RotationRange::Any => crate::pose::random_rotation(random),
+    }
+}
