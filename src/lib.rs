@@ -167,6 +167,7 @@ pub mod membrane;
 pub mod molecule;
 pub mod motion;
 pub mod periodic_box;
+mod plain_text;
 #[cfg(feature = "plugin")]
 pub mod plugin;
 mod pool;

@@ -16,7 +16,7 @@
 //! Everything is in the world frame and nm unless noted. Distances are positive outside and
 //! negative inside. Queries are pure functions. Open meshes and invalid shapes are rejected
 //! with a [`CompartmentError`] that names the vertex, triangle or edge; invalid placements with
-//! a [`PlacementError`].
+//! a [`PlacementError`]. [`load_mesh`] reads meshes from OBJ, STL and PLY files.
 //!
 //! Uniformly sampled lipids on a sphere, held at their distance with their heads up, follow
 //! J. Pauschenwein (2022, section 4.1 with Algorithm 4.2, and section 4.3). Other shapes,
@@ -39,6 +39,7 @@ mod cuboid;
 mod error;
 mod even_points;
 mod flat_patch;
+mod mesh_file;
 mod mesh_validation;
 mod parallel_surface;
 mod placement;
@@ -51,6 +52,9 @@ mod torus;
 pub use error::CompartmentError;
 pub use even_points::even_points;
 pub use flat_patch::FlatPatch;
+pub use mesh_file::{
+    MeshFileError, MeshFileProblem, MeshFormat, TriangleMesh, load_mesh, read_mesh,
+};
 pub use placement::{
     Confinement, Deviation, Excess, Leaflet, Placement, PlacementError, bilayer_depth,
     bilayer_depth_along, up_and_head,
