@@ -32,7 +32,8 @@
 //!
 //! where M is the integral of the mean curvature. It has three kinds of parts: translated
 //! copies of the faces, cylinder strips along the edges, and sphere caps at the vertices. Areas
-//! and samples are computed from these parts.
+//! and samples are computed from these parts. The integral of A(r) is the volume between *K* and
+//! its parallel surface, which gives the volume of rounded shapes.
 
 mod closed_mesh;
 mod cuboid;
@@ -46,6 +47,7 @@ mod revolved_solid;
 mod segment;
 mod shape_compartment;
 mod sphere_shell;
+mod steiner;
 mod torus;
 
 pub use error::CompartmentError;
@@ -118,6 +120,13 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
         _count: usize,
         _random: &mut dyn Rng,
     ) -> Option<Vec<Vec3>> {
+        None
+    }
+
+    /// Enclosed volume, nm³; `None` if there is none, as of a periodic plane.
+    ///
+    /// The default is `None`.
+    fn volume(&self) -> Option<f32> {
         None
     }
 

@@ -11,3 +11,4 @@ mod spring_world;
 mod springs;
 mod surface_samples;
 mod tori;
+mod volumes;
