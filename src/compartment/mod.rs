@@ -12,6 +12,7 @@
 //! | [`FlatPatch`] | the plane of a flat bilayer in a periodic box |
 //! | [`Torus`] | an exact ring |
 //! | [`ShapeCompartment`] | box, capsule, closed mesh, or any solid parry shape |
+//! | [`Region`] | the space inside one of these, or a periodic box, but outside of others |
 //!
 //! Everything is in the world frame and nm unless noted. Distances are positive outside and
 //! negative inside. Queries are pure functions. Open meshes and invalid shapes are rejected
@@ -43,6 +44,7 @@ mod flat_patch;
 mod mesh_validation;
 mod parallel_surface;
 mod placement;
+mod region;
 mod revolved_solid;
 mod segment;
 mod shape_compartment;
@@ -59,6 +61,7 @@ pub use placement::{
 };
 #[cfg(feature = "gpu")]
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
+pub use region::Region;
 pub use shape_compartment::ShapeCompartment;
 pub use sphere_shell::SphereShell;
 pub(crate) use sphere_shell::sample_unit_sphere;
@@ -152,8 +155,8 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is not a unit
-    /// quaternion; [`CompartmentError::Rotated`] if this is a periodic plane and the pose has a
-    /// rotation.
+    /// quaternion; [`CompartmentError::Rotated`] if this is a periodic plane or region and the
+    /// pose has a rotation.
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
 }
 
@@ -168,6 +171,18 @@ pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     }
     let largest = vector.abs().max_element();
     (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
+}
+
+/// Largest sine of half the angle of a rotation that counts as none.
+const MAX_TURN: f32 = 1.0e-5;
+
+/// As [`checked_pose`], for surfaces that repeat along the axes of the world.
+fn unrotated_pose(pose: &Pose) -> Result<Pose, CompartmentError> {
+    let pose = checked_pose(pose)?;
+    if pose.rotation.xyz().length() > MAX_TURN {
+        return Err(CompartmentError::Rotated { pose });
+    }
+    Ok(pose)
 }
 
 /// Validates a pose and normalizes its rotation, unless that would only change its rounding.

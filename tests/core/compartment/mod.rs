@@ -7,6 +7,7 @@ mod distances_and_normals;
 mod even_points;
 pub mod fixtures;
 mod flat_patches;
+mod regions;
 mod spring_world;
 mod springs;
 mod surface_samples;
