@@ -2,8 +2,8 @@
 //!
 //! A [`Surface`] answers three queries: the signed distance of a point, the outward normal, and
 //! a uniformly random point. [`even_points`] spreads points evenly over any of them. A molecule
-//! either sits in the surface ([`Placement`]: leaflet, depth, up) or stays on one side of it.
-//! [`Confinement`] is either of the two; [`Excess`] is how far a molecule violates it. Nothing here
+//! either sits in the surface ([`Placement`]: leaflet, depth, up) or stays on one side of it, with
+//! its center of mass or with all of its atoms. [`Confinement`] is any of these; [`Excess`] is how far a molecule violates it. Nothing here
 //! moves molecules: the springs of [`force`](crate::force) do.
 //!
 //! | compartment | shape |
@@ -51,6 +51,7 @@ mod shape_compartment;
 mod sphere_shell;
 mod steiner;
 mod torus;
+mod whole_molecule;
 
 pub use error::CompartmentError;
 pub use even_points::even_points;

@@ -13,3 +13,4 @@ mod springs;
 mod surface_samples;
 mod tori;
 mod volumes;
+mod whole_molecules;
