@@ -82,7 +82,7 @@ fn place(
     let pose = Pose::new(position.as_vec3(), rotation.as_quat().normalize());
     match crowd.confinement_of(member) {
         Some((surface, confinement)) if !member.fixed => {
-            let excess = confinement.excess(surface, &pose);
+            let excess = confinement.excess(surface, crowd.template_of(member), &pose);
             let rounding = FILE_ROUNDING_NM as f32;
             // Of a molecule at least as long as a bond.
             let tilt_rounding = rounding / found.bounding_radius().max(0.1);

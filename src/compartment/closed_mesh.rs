@@ -11,6 +11,7 @@ use rapier3d::parry::shape::{TriMesh, TriMeshFlags, TrianglePointLocation};
 use super::mesh_validation::ValidatedMesh;
 use super::parallel_surface::ParallelSurfaces;
 use super::shape_compartment::Solid;
+use super::steiner::SteinerPolynomial;
 use super::{CompartmentError, DistanceAndNormal, direction};
 
 /// Distance from the surface below which the vector to the closest point is too short for a
@@ -31,6 +32,8 @@ pub(super) struct ClosedMesh {
     parallel: Arc<ParallelSurfaces>,
     center: Vec3,
     size: f32,
+    /// nm³.
+    volume: f64,
 }
 
 impl ClosedMesh {
@@ -46,6 +49,7 @@ impl ClosedMesh {
             parallel,
             center: mesh.center,
             size: mesh.size,
+            volume: mesh.volume,
         })
     }
 
@@ -123,5 +127,14 @@ impl Solid for ClosedMesh {
         // Almost nothing is left of the surface at this offset.
         let surface = self.distance_and_normal(point);
         point + surface.normal * (offset - surface.distance)
+    }
+
+    fn steiner_polynomial(&self) -> SteinerPolynomial {
+        let [area, bend] = self.parallel.area_and_bend();
+        SteinerPolynomial {
+            volume: self.volume,
+            area,
+            curvature: 0.5 * bend,
+        }
     }
 }

@@ -6,6 +6,7 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::shape_compartment::Solid;
+use super::steiner::SteinerPolynomial;
 use super::{CompartmentError, DistanceAndNormal, direction, sample_unit_sphere};
 
 /// A box with positive half extents.
@@ -103,5 +104,9 @@ impl Solid for Cuboid {
             }
             _ => signs(out) * half + out * radius,
         }
+    }
+
+    fn steiner_polynomial(&self) -> SteinerPolynomial {
+        SteinerPolynomial::cuboid(self.half.to_array())
     }
 }

@@ -19,7 +19,7 @@ pub enum CompartmentError {
         pose: Pose,
     },
     /// The surface can be moved, but not rotated.
-    #[error("a periodic plane cannot be rotated, but its rotation is {}", pose.rotation)]
+    #[error("a periodic surface cannot be rotated, but its rotation is {}", pose.rotation)]
     Rotated {
         /// The given pose.
         pose: Pose,
@@ -93,6 +93,9 @@ pub enum CompartmentError {
         /// The vertices at both ends.
         edge: [u32; 2],
     },
+    /// A region has neither an enclosing nor an excluded surface.
+    #[error("a region needs a surface that encloses it or that is excluded")]
+    NoSurface,
     /// The mesh is closed, but flat.
     #[error("the mesh encloses no volume")]
     NoVolume,

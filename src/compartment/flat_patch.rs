@@ -5,11 +5,8 @@ use std::sync::Arc;
 use glam::{DVec2, Vec2, Vec3};
 use rand::{Rng, RngExt};
 
-use super::{CompartmentError, DistanceAndNormal, Surface, checked_pose};
+use super::{CompartmentError, DistanceAndNormal, Surface, checked_pose, unrotated_pose};
 use crate::pose::Pose;
-
-/// Largest sine of half the angle of a rotation that counts as none.
-const MAX_TURN: f32 = 1.0e-5;
 
 /// Lattices that are compared for each way to split the points into columns.
 const MAX_SHEARS: u64 = 10_000;
@@ -105,10 +102,7 @@ impl Surface for FlatPatch {
     /// [`CompartmentError::BadPose`] as for all surfaces; [`CompartmentError::Rotated`] if the
     /// pose has a rotation, as the periodic box has none.
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
-        let pose = checked_pose(pose)?;
-        if pose.rotation.xyz().length() > MAX_TURN {
-            return Err(CompartmentError::Rotated { pose });
-        }
+        let pose = unrotated_pose(pose)?;
         Ok(Arc::new(Self {
             corner: pose.position,
             ..*self

@@ -39,6 +39,8 @@ pub(super) struct ValidatedMesh {
     pub(super) center: Vec3,
     /// Diagonal of the bounding box, nm.
     pub(super) size: f32,
+    /// Enclosed volume, nm³.
+    pub(super) volume: f64,
 }
 
 impl ValidatedMesh {
@@ -80,6 +82,7 @@ impl ValidatedMesh {
             neighbors,
             center: middle + centroid,
             size,
+            volume: volume.abs(),
         })
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Surface`] answers three queries: the signed distance of a point, the outward normal, and
 //! a uniformly random point. [`even_points`] spreads points evenly over any of them. A molecule
-//! either sits in the surface ([`Placement`]: leaflet, depth, up) or stays on one side of it.
-//! [`Confinement`] is either of the two; [`Excess`] is how far a molecule violates it. Nothing here
+//! either sits in the surface ([`Placement`]: leaflet, depth, up) or stays on one side of it, with
+//! its center of mass or with all of its atoms. [`Confinement`] is any of these; [`Excess`] is how far a molecule violates it. Nothing here
 //! moves molecules: the springs of [`force`](crate::force) do.
 //!
 //! | compartment | shape |
@@ -12,6 +12,7 @@
 //! | [`FlatPatch`] | the plane of a flat bilayer in a periodic box |
 //! | [`Torus`] | an exact ring |
 //! | [`ShapeCompartment`] | box, capsule, closed mesh, or any solid parry shape |
+//! | [`Region`] | the space inside one of these, or a periodic box, but outside of others |
 //!
 //! Everything is in the world frame and nm unless noted. Distances are positive outside and
 //! negative inside. Queries are pure functions. Open meshes and invalid shapes are rejected
@@ -32,7 +33,8 @@
 //!
 //! where M is the integral of the mean curvature. It has three kinds of parts: translated
 //! copies of the faces, cylinder strips along the edges, and sphere caps at the vertices. Areas
-//! and samples are computed from these parts.
+//! and samples are computed from these parts. The integral of A(r) is the volume between *K* and
+//! its parallel surface, which gives the volume of rounded shapes.
 
 mod closed_mesh;
 mod cuboid;
@@ -43,11 +45,14 @@ mod mesh_file;
 mod mesh_validation;
 mod parallel_surface;
 mod placement;
+mod region;
 mod revolved_solid;
 mod segment;
 mod shape_compartment;
 mod sphere_shell;
+mod steiner;
 mod torus;
+mod whole_molecule;
 
 pub use error::CompartmentError;
 pub use even_points::even_points;
@@ -61,6 +66,7 @@ pub use placement::{
 };
 #[cfg(feature = "gpu")]
 pub(crate) use placement::{HEIGHT_SLACK_NM, TILT_SLACK};
+pub use region::Region;
 pub use shape_compartment::ShapeCompartment;
 pub use sphere_shell::SphereShell;
 pub(crate) use sphere_shell::sample_unit_sphere;
@@ -125,6 +131,13 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Enclosed volume, nm³; `None` if there is none, as of a periodic plane.
+    ///
+    /// The default is `None`.
+    fn volume(&self) -> Option<f32> {
+        None
+    }
+
     /// The edges along x and y (nm) of one period, if this is a periodic plane.
     fn period(&self) -> Option<Vec2> {
         None
@@ -147,8 +160,8 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// [`CompartmentError::BadPose`] if the pose is not finite or its rotation is not a unit
-    /// quaternion; [`CompartmentError::Rotated`] if this is a periodic plane and the pose has a
-    /// rotation.
+    /// quaternion; [`CompartmentError::Rotated`] if this is a periodic plane or region and the
+    /// pose has a rotation.
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError>;
 }
 
@@ -163,6 +176,18 @@ pub(crate) fn direction(vector: Vec3) -> Option<Vec3> {
     }
     let largest = vector.abs().max_element();
     (largest > 0.0 && vector.is_finite()).then(|| (vector / largest).normalize())
+}
+
+/// Largest sine of half the angle of a rotation that counts as none.
+const MAX_TURN: f32 = 1.0e-5;
+
+/// As [`checked_pose`], for surfaces that repeat along the axes of the world.
+fn unrotated_pose(pose: &Pose) -> Result<Pose, CompartmentError> {
+    let pose = checked_pose(pose)?;
+    if pose.rotation.xyz().length() > MAX_TURN {
+        return Err(CompartmentError::Rotated { pose });
+    }
+    Ok(pose)
 }
 
 /// Validates a pose and normalizes its rotation, unless that would only change its rounding.

@@ -168,13 +168,19 @@ impl ParallelSurfaces {
     /// again inwards.
     pub(super) fn area_at(&self, offset: f32) -> f32 {
         let r = f64::from(offset);
-        let bend = self.edges[0].total() - self.edges[1].total();
+        let [area, bend] = self.area_and_bend();
         let slope = bend + 2.0 * self.curvature * r;
         if r < 0.0 && bend > 0.0 && slope < 0.0 {
             return 0.0;
         }
-        let area = self.faces.total() + r * (bend + self.curvature * r);
+        let area = area + r * (bend + self.curvature * r);
         area.max(0.0) as f32
+    }
+
+    /// Area A of the mesh (nm²), and Σ l θ, twice its mean curvature (nm).
+    pub(super) fn area_and_bend(&self) -> [f64; 2] {
+        let bend = self.edges[0].total() - self.edges[1].total();
+        [self.faces.total(), bend]
     }
 
     /// A point of the mesh and a direction, such that the point moved by `offset` along it is

@@ -5,6 +5,7 @@ use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::whole_molecule::WholeMolecule;
 use super::{DistanceAndNormal, Surface};
 use crate::molecule::{Element, MoleculeTemplate};
 use crate::pose::Pose;
@@ -239,20 +240,45 @@ pub enum Confinement {
         /// of mass may be inside by as much.
         distance: f32,
     },
+    /// Inside the volume with every atom, with any orientation: a protein in an organelle.
+    ///
+    /// The molecule is moved, but not turned. If it is larger than the compartment, it stays out of
+    /// place.
+    WholeInside {
+        /// Minimum gap between the surfaces of the atoms and of the compartment, nm. Negative if
+        /// atoms may reach outside by as much.
+        clearance: f32,
+    },
+    /// Outside the volume with every atom, with any orientation.
+    WholeOutside {
+        /// Minimum gap between the surfaces of the atoms and of the compartment, nm. Negative if
+        /// atoms may reach inside by as much.
+        clearance: f32,
+    },
 }
 
 impl Confinement {
-    /// Validates the distance or placement.
+    /// Validates the distance, clearance or placement.
     ///
     /// # Errors
-    /// [`PlacementError`] if the distance is not finite or the placement is invalid.
+    /// [`PlacementError`] if the distance or clearance is not finite or the placement is invalid.
     pub fn checked(self) -> Result<Self, PlacementError> {
         match self {
             Self::Surface(placement) => placement.checked().map(Self::Surface),
-            Self::Inside { distance } | Self::Outside { distance } if !distance.is_finite() => {
-                Err(PlacementError::BadDistance { distance })
+            Self::Inside { distance }
+            | Self::Outside { distance }
+            | Self::WholeInside {
+                clearance: distance,
             }
-            Self::Inside { .. } | Self::Outside { .. } => Ok(self),
+            | Self::WholeOutside {
+                clearance: distance,
+            } => {
+                if distance.is_finite() {
+                    Ok(self)
+                } else {
+                    Err(PlacementError::BadDistance { distance })
+                }
+            }
         }
     }
 
@@ -261,7 +287,7 @@ impl Confinement {
     pub fn placement(&self) -> Option<&Placement> {
         match self {
             Self::Surface(placement) => Some(placement),
-            Self::Inside { .. } | Self::Outside { .. } => None,
+            _ => None,
         }
     }
 
@@ -270,13 +296,36 @@ impl Confinement {
     pub fn placement_mut(&mut self) -> Option<&mut Placement> {
         match self {
             Self::Surface(placement) => Some(placement),
-            Self::Inside { .. } | Self::Outside { .. } => None,
+            _ => None,
         }
     }
 
     /// How far a molecule at `pose` exceeds its leeways.
+    ///
+    /// Only the whole molecule inside or outside depends on the atoms of `molecule`.
     #[must_use]
-    pub fn excess(&self, compartment: &dyn Surface, pose: &Pose) -> Excess {
+    pub fn excess(
+        &self,
+        compartment: &dyn Surface,
+        molecule: &MoleculeTemplate,
+        pose: &Pose,
+    ) -> Excess {
+        let whole = |forbidden: f32, clearance| {
+            let molecule = WholeMolecule {
+                surface: compartment,
+                molecule,
+                pose,
+                forbidden,
+                clearance,
+            };
+            let atom = molecule.furthest_atom();
+            Excess {
+                normal: atom.normal,
+                height: forbidden * atom.excess,
+                arm: spring_arm(compartment, atom.center, atom.normal),
+                ..Excess::default()
+            }
+        };
         let surface = || compartment.distance_and_normal(pose.position);
         let (DistanceAndNormal { normal, .. }, height) = match *self {
             Self::Surface(placement) => return placement.excess(compartment, pose),
@@ -288,6 +337,8 @@ impl Confinement {
                 let surface = surface();
                 (surface, (surface.distance - distance).min(0.0))
             }
+            Self::WholeInside { clearance } => return whole(1.0, clearance),
+            Self::WholeOutside { clearance } => return whole(-1.0, clearance),
         };
         Excess {
             normal,
@@ -307,13 +358,14 @@ impl From<Placement> for Confinement {
 /// How far a molecule exceeds its leeways. World frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Excess {
-    /// Outward unit normal of the surface.
+    /// Outward unit normal of the surface, at the center of mass. For a whole molecule: at the atom
+    /// that is furthest out of place, if there is one.
     pub normal: Vec3,
-    /// Distance of the center of mass beyond its leeway along `normal`, nm: positive if it is
-    /// too far out, negative if too far in, zero if it is in place.
+    /// Distance of the center of mass, or of that atom, beyond its leeway along `normal`, nm:
+    /// positive if it is too far out, negative if too far in, zero if it is in place.
     pub height: f32,
-    /// Outwards along the normal, as long as the distance of the center of mass from the center of
-    /// the compartment, nm. In a sphere, the vector from the center: Algorithm 4.5 of the thesis.
+    /// Outwards along the normal, as long as the distance of the center of mass, or of that atom,
+    /// from the center of the compartment, nm. In a sphere, the vector from the center: Algorithm 4.5 of the thesis.
     pub arm: Vec3,
     /// The molecule's up vector; zero if any orientation is allowed.
     pub up: Vec3,

@@ -7,6 +7,7 @@ use rapier3d::parry::shape::{Cone, Cylinder, SharedShape};
 
 use super::closed_mesh::ClosedMesh;
 use super::shape_compartment::Solid;
+use super::steiner::SteinerPolynomial;
 use super::{CompartmentError, DistanceAndNormal, direction};
 
 /// Sides of the prism or pyramid that approximates the solid: its ends are smaller by a
@@ -27,6 +28,7 @@ pub(super) struct RevolvedSolid {
     shape: SharedShape,
     mesh: ClosedMesh,
     size: f32,
+    steiner: SteinerPolynomial,
 }
 
 impl RevolvedSolid {
@@ -34,6 +36,7 @@ impl RevolvedSolid {
         Self::new(
             SharedShape::new(*cylinder),
             [cylinder.half_height, cylinder.radius],
+            SteinerPolynomial::cylinder,
             || cylinder.to_trimesh(SIDES),
         )
     }
@@ -42,6 +45,7 @@ impl RevolvedSolid {
         Self::new(
             SharedShape::new(*cone),
             [cone.half_height, cone.radius],
+            SteinerPolynomial::cone,
             || cone.to_trimesh(SIDES),
         )
     }
@@ -49,6 +53,7 @@ impl RevolvedSolid {
     fn new(
         shape: SharedShape,
         [half_height, radius]: [f32; 2],
+        steiner: fn(f32, f32) -> SteinerPolynomial,
         triangulate: impl Fn() -> (Vec<Vec3>, Vec<[u32; 3]>),
     ) -> Result<Self, CompartmentError> {
         CompartmentError::check_positive(&[("half height", half_height), ("radius", radius)])?;
@@ -57,6 +62,7 @@ impl RevolvedSolid {
             shape,
             mesh: ClosedMesh::new(&vertices, &triangles)?,
             size: half_height.min(radius),
+            steiner: steiner(half_height, radius),
         })
     }
 
@@ -98,5 +104,9 @@ impl Solid for RevolvedSolid {
         let point = self.mesh.sample(offset, random);
         let surface = self.distance_and_normal(point);
         point + surface.normal * (offset - surface.distance)
+    }
+
+    fn steiner_polynomial(&self) -> SteinerPolynomial {
+        self.steiner
     }
 }

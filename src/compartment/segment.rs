@@ -6,6 +6,7 @@ use glam::Vec3;
 use rand::{Rng, RngExt};
 
 use super::shape_compartment::Solid;
+use super::steiner::SteinerPolynomial;
 use super::{CompartmentError, DistanceAndNormal, direction, sample_unit_sphere};
 
 /// The segment between two points.
@@ -74,5 +75,9 @@ impl Solid for Segment {
             let end = usize::from(out.dot(self.axis()) > 0.0);
             self.ends[end] + out * radius
         }
+    }
+
+    fn steiner_polynomial(&self) -> SteinerPolynomial {
+        SteinerPolynomial::segment(self.axis().length())
     }
 }

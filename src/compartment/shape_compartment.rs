@@ -17,6 +17,7 @@ use super::closed_mesh::ClosedMesh;
 use super::cuboid::Cuboid;
 use super::revolved_solid::RevolvedSolid;
 use super::segment::Segment;
+use super::steiner::SteinerPolynomial;
 use super::{CompartmentError, DistanceAndNormal, Surface, checked_pose};
 use crate::pose::Pose;
 
@@ -33,11 +34,14 @@ pub(super) trait Solid: Debug + Send + Sync {
 
     /// A uniformly distributed point of the surface offset outwards by `offset`.
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3;
+
+    /// Volume and, if the solid is convex, its growth with a dilation.
+    fn steiner_polynomial(&self) -> SteinerPolynomial;
 }
 
 /// The surface of a solid shape at a pose in the world.
 ///
-/// Exact: distances and normals of all shapes; areas of balls, capsules and boxes, and of
+/// Exact: distances, normals and volumes of all shapes; areas of balls, capsules and boxes, and of
 /// convex polyhedra offset outwards; samples of balls, capsules, boxes and meshes.
 ///
 /// Approximate: cylinders and cones take their areas and the distribution of their samples from
@@ -201,6 +205,12 @@ impl Surface for ShapeCompartment {
     fn sample(&self, offset: f32, random: &mut dyn Rng) -> Vec3 {
         let local = self.core.sample(offset + self.rounding, random);
         self.pose.transform_point(local)
+    }
+
+    /// Only convex cores are rounded.
+    fn volume(&self) -> Option<f32> {
+        let volume = self.core.steiner_polynomial().volume_at(self.rounding);
+        Some(volume as f32)
     }
 
     fn as_shape(&self) -> Option<(&SharedShape, Pose)> {

@@ -66,6 +66,10 @@ impl Surface for SphereShell {
         self.center + direction * (self.radius + offset).max(0.0)
     }
 
+    fn volume(&self) -> Option<f32> {
+        Some(4.0 / 3.0 * PI * self.radius.powi(3))
+    }
+
     /// A spiral that is rotated at random.
     fn even_pattern(&self, offset: f32, count: usize, random: &mut dyn Rng) -> Option<Vec<Vec3>> {
         let pole = sample_unit_sphere(random.random(), random.random());

@@ -113,6 +113,11 @@ impl Surface for Torus {
         self.pose.transform_point(local)
     }
 
+    /// 2π² R r² (Pappus).
+    fn volume(&self) -> Option<f32> {
+        Some(2.0 * PI * PI * self.major * self.minor * self.minor)
+    }
+
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self { pose, ..*self }))

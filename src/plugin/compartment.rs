@@ -94,6 +94,10 @@ pub enum CompartmentRegion {
     Inside,
     /// Outside, with any orientation.
     Outside,
+    /// Inside with every atom, with any orientation; `leeway` is the minimum gap.
+    WholeInside,
+    /// Outside with every atom, with any orientation; `leeway` is the minimum gap.
+    WholeOutside,
 }
 
 /// Confines a molecule to a [`Compartment`] by a spring that acts when the molecule leaves
@@ -126,7 +130,8 @@ pub struct InCompartment {
     pub leeway: f32,
     /// In a leaflet: how far the molecule may tilt before the spring acts, radians. Default: 0.2.
     pub tilt_leeway: f32,
-    /// Distance of the center of mass from the surface, nm; inside and outside, the minimum.
+    /// Distance of the center of mass from the surface, nm; inside and outside, the minimum. Unused
+    /// for whole molecules.
     /// Default: in a leaflet, such that the tails of two leaflets touch; inside and outside, such
     /// that the gap is at least `leeway` in any orientation.
     pub depth: Option<f32>,
@@ -165,6 +170,16 @@ impl InCompartment {
         let leaflet = match self.region {
             CompartmentRegion::Inside => return Confinement::Inside { distance },
             CompartmentRegion::Outside => return Confinement::Outside { distance },
+            CompartmentRegion::WholeInside => {
+                return Confinement::WholeInside {
+                    clearance: self.leeway,
+                };
+            }
+            CompartmentRegion::WholeOutside => {
+                return Confinement::WholeOutside {
+                    clearance: self.leeway,
+                };
+            }
             CompartmentRegion::OuterLeaflet => Leaflet::Outer,
             CompartmentRegion::InnerLeaflet => Leaflet::Inner,
         };

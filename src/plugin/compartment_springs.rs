@@ -1,5 +1,6 @@
 //! Springs that pull molecules back into their compartment.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use bevy::prelude::*;
@@ -13,12 +14,15 @@ use super::state_errors::ReportedEntities;
 use crate::compartment::{Confinement, Excess};
 use crate::dynamics::{Impulse, MovingBody};
 use crate::force::{Body, SpringLaw, Velocity, precession_damping_impulse, spring_impulse};
+use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
 /// The validated confinement of a molecule, made from its [`InCompartment`].
-#[derive(Clone, Copy, Debug, Component)]
+#[derive(Clone, Debug, Component)]
 pub(super) struct ValidConfinement {
     confinement: Confinement,
+    /// The molecule that it was made for.
+    template: Arc<MoleculeTemplate>,
     spring: SpringLaw,
 }
 
@@ -32,13 +36,15 @@ impl ValidConfinement {
         spring.check()?;
         Ok(Self {
             confinement,
+            template: Arc::clone(molecule.template()),
             spring,
         })
     }
 
     /// How far a molecule at `pose` is outside its region.
     pub fn excess(&self, surface: &CompartmentSurface, pose: &Pose) -> Excess {
-        self.confinement.excess(surface.surface(), pose)
+        let surface = surface.surface();
+        self.confinement.excess(surface, &self.template, pose)
     }
 
     /// Whether a molecule may make this move: it ends in its region, or no further outside

@@ -177,6 +177,18 @@ impl CrowdBundles {
                         ..InCompartment::new(entity, CompartmentRegion::Outside)
                     };
                 }
+                Confinement::WholeInside { clearance } => {
+                    return InCompartment {
+                        leeway: clearance,
+                        ..InCompartment::new(entity, CompartmentRegion::WholeInside)
+                    };
+                }
+                Confinement::WholeOutside { clearance } => {
+                    return InCompartment {
+                        leeway: clearance,
+                        ..InCompartment::new(entity, CompartmentRegion::WholeOutside)
+                    };
+                }
             };
             let region = match placement.leaflet {
                 Leaflet::Outer => CompartmentRegion::OuterLeaflet,

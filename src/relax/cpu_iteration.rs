@@ -192,7 +192,8 @@ impl Relaxer {
                     let Some((compartment, confinement)) = place else {
                         continue;
                     };
-                    let excess = confinement.excess(compartment, &member.pose);
+                    let template = crowd.template_of(member);
+                    let excess = confinement.excess(compartment, template, &member.pose);
                     out_of_place += u64::from(!excess.is_in_place());
                     *spring = match law {
                         ReactionLaw::Thesis(steps) => thesis_spring(&excess, steps),

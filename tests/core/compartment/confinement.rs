@@ -4,10 +4,12 @@ use bevy_rapier_molecules::compartment::Confinement;
 use bevy_rapier_molecules::prelude::*;
 use glam::{Quat, Vec3};
 
+use crate::common::carbons::rod;
+
 fn height(confinement: Confinement, distance: f32) -> f32 {
     let shell = SphereShell::new(Vec3::ZERO, 5.0).unwrap();
     let pose = Pose::from_translation(Vec3::X * (5.0 + distance));
-    let excess = confinement.excess(&shell, &pose);
+    let excess = confinement.excess(&shell, &rod(1), &pose);
     assert_eq!((excess.tilt, excess.total_tilt), (0.0, 0.0));
     excess.height
 }
@@ -36,7 +38,7 @@ fn in_a_surface_the_excess_starts_at_the_leeway() {
     let confinement = Confinement::from(placement).checked().unwrap();
     let at = |height: f32, tilt: f32| {
         let pose = Pose::new(Vec3::Y * (6.0 + height), Quat::from_rotation_x(tilt));
-        confinement.excess(&shell, &pose)
+        confinement.excess(&shell, &rod(1), &pose)
     };
     assert!(at(0.4, -0.2).is_in_place());
     assert_eq!((at(0.4, -0.2).height, at(0.4, -0.2).tilt), (0.0, 0.0));
@@ -51,6 +53,9 @@ fn non_finite_distances_are_rejected() {
     for distance in [f32::NAN, f32::INFINITY] {
         assert!(Confinement::Inside { distance }.checked().is_err());
         assert!(Confinement::Outside { distance }.checked().is_err());
+        let clearance = distance;
+        assert!(Confinement::WholeInside { clearance }.checked().is_err());
+        assert!(Confinement::WholeOutside { clearance }.checked().is_err());
     }
     assert!(Confinement::Inside { distance: -1.0 }.checked().is_ok());
 }

@@ -1,11 +1,16 @@
 //! A simulation of one molecule with its spring.
 
+use std::sync::Arc;
+
 use bevy_rapier_molecules::compartment::{
     Confinement, Excess, Leaflet, Placement, SphereShell, Surface,
 };
 use bevy_rapier_molecules::force::{Body, Impulse, SpringLaw, Velocity, spring_impulse};
+use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
+
+use crate::common::carbons::rod;
 
 pub const MASS: f32 = 760.0;
 pub const INERTIA: f32 = 300.0;
@@ -39,6 +44,7 @@ pub fn placement(leeway: f32, tilt_leeway: f32) -> Placement {
 pub struct World {
     pub compartment: Box<dyn Surface>,
     pub confinement: Confinement,
+    pub molecule: Arc<MoleculeTemplate>,
     pub law: SpringLaw,
     pub pose: Pose,
     pub velocity: Velocity,
@@ -50,6 +56,7 @@ impl World {
         Self {
             compartment: Box::new(SphereShell::new(Vec3::ZERO, 5.0).unwrap()),
             confinement: Confinement::Surface(placement),
+            molecule: rod(1),
             law,
             pose: Pose::from_translation(Vec3::Y * 6.0),
             velocity: Velocity::default(),
@@ -58,7 +65,8 @@ impl World {
     }
 
     pub fn excess(&self) -> Excess {
-        self.confinement.excess(&*self.compartment, &self.pose)
+        self.confinement
+            .excess(&*self.compartment, &self.molecule, &self.pose)
     }
 
     /// Semi-implicit Euler, as in Rapier: impulse, velocity, pose.

@@ -10,6 +10,7 @@ use bevy_rapier_molecules::pose::Pose;
 use glam::{Mat3, Quat, Vec3};
 use rand::RngExt;
 
+use crate::common::carbons::rod;
 use crate::compartment::fixtures::{in_cube, random, solid};
 use crate::compartment::spring_world::{INERTIA, World, body, damped, placement};
 
@@ -325,6 +326,8 @@ fn degenerate_input_gives_finite_impulses() {
         Confinement::Surface(placement(0.0, 0.0)),
         Confinement::Inside { distance: 9.0 },
         Confinement::Outside { distance: 9.0 },
+        Confinement::WholeInside { clearance: 9.0 },
+        Confinement::WholeOutside { clearance: 9.0 },
     ];
     let laws = [
         damped(0.0, 0.0),
@@ -339,7 +342,7 @@ fn degenerate_input_gives_finite_impulses() {
         for rotation in [Quat::IDENTITY, Quat::from_rotation_x(std::f32::consts::PI)] {
             let pose = Pose::new(Vec3::ZERO, rotation);
             for (confinement, law) in confinements.iter().flat_map(|b| laws.map(|law| (b, law))) {
-                let excess = confinement.excess(compartment, &pose);
+                let excess = confinement.excess(compartment, &rod(1), &pose);
                 for dt in [
                     0.0,
                     -1.0,

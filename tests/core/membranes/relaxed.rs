@@ -153,7 +153,9 @@ fn no_lipid_enters_the_barrel_of_a_porin() {
         for index in built.proteins.clone() {
             let protein = crowd.members()[index];
             let (surface, confinement) = crowd.confinement_of(&protein).unwrap();
-            assert!(confinement.excess(surface, &protein.pose).is_in_place());
+            let template = crowd.template_of(&protein);
+            let excess = confinement.excess(surface, template, &protein.pose);
+            assert!(excess.is_in_place());
             for (lipid, kind) in crowd.members().iter().zip(&built.kinds) {
                 if matches!(kind, MemberKind::Protein { .. }) {
                     continue;

@@ -31,9 +31,20 @@ pub fn excess_by_hand(crowd: &Crowd, member: &CrowdMember) -> [f64; 2] {
     };
     let at = |step: Vec3| f64::from(surface.signed_distance(member.pose.position + step));
     let distance = at(Vec3::ZERO);
+    let template = crowd.template_of(member);
+    // Of the atom that is furthest on the forbidden side.
+    let furthest = |clearance: f32, side: f64| {
+        let atoms = template.positions().iter().zip(template.radii());
+        let beyond = atoms.map(|(&atom, &radius)| {
+            side * at(member.pose.rotation * atom) + f64::from(radius) + f64::from(clearance)
+        });
+        beyond.fold(f64::NEG_INFINITY, f64::max)
+    };
     match *confinement {
         Confinement::Inside { distance: depth } => [distance + f64::from(depth), 0.0],
         Confinement::Outside { distance: height } => [f64::from(height) - distance, 0.0],
+        Confinement::WholeInside { clearance } => [furthest(clearance, 1.0), 0.0],
+        Confinement::WholeOutside { clearance } => [furthest(clearance, -1.0), 0.0],
         Confinement::Surface(placement) => {
             let height = distance - f64::from(placement.offset());
             let up = (member.pose.rotation * placement.up).as_dvec3();

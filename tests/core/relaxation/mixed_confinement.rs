@@ -199,7 +199,7 @@ fn a_crowd_that_does_not_fit_inside_reports_it() {
 fn volumes_leave_any_orientation() {
     let crowd = rods(Confinement::Inside { distance: 2.7 });
     let (surface, confinement) = crowd.confinement_of(&crowd.members()[39]).unwrap();
-    let excess = confinement.excess(surface, &crowd.members()[39].pose);
+    let excess = confinement.excess(surface, &rod(4), &crowd.members()[39].pose);
     assert!((excess.height - 1.65).abs() < 1.0e-4, "{excess:?}");
     assert_eq!((excess.tilt, excess.axis), (0.0, Vec3::ZERO));
     assert!(surface.normal(Vec3::X).abs_diff_eq(Vec3::X, 1.0e-6));

@@ -4,3 +4,4 @@ mod fixed_members;
 mod fixtures;
 mod mixed_confinement;
 mod springs_of_all_surfaces;
+mod whole_molecules;
