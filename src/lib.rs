@@ -107,6 +107,7 @@
 //! | [`molecule`] | templates, elements, readers of PDB, mmCIF and `BinaryCIF` files |
 //! | [`periodic_box`] | boxes that repeat in space |
 //! | [`pose`] | position, rotation and motion |
+//! | [`names`] | suggestions for misspelled names |
 //! | [`backend`] | choice of CPU or GPU, device errors, fallback |
 //!
 //! # Papers
@@ -166,6 +167,7 @@ mod hybrid36;
 pub mod membrane;
 pub mod molecule;
 pub mod motion;
+pub mod names;
 pub mod periodic_box;
 mod plain_text;
 #[cfg(feature = "plugin")]

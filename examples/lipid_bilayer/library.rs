@@ -10,6 +10,7 @@ use bevy_rapier_molecules::membrane::{
 use bevy_rapier_molecules::molecule::{
     LoadOptions, MoleculeError, Structure, load_structure, read_bytes,
 };
+use bevy_rapier_molecules::names::closest_name;
 use thiserror::Error;
 
 use super::preset::modified;
@@ -39,9 +40,6 @@ pub const LIPIDS: [(&str, &[u8]); 4] = [
 /// The bundled proteins: name and file.
 pub const PROTEINS: [(&str, &[u8]); 1] =
     [("2por", include_bytes!("../../assets/molecules/2por.pdb"))];
-
-/// Max number of changed letters of a suggested name.
-const MAX_TYPOS: usize = 2;
 
 /// Why a lipid or a protein cannot be loaded.
 #[derive(Debug, Error)]
@@ -179,37 +177,9 @@ fn read(
         return Err(LibraryError::Unknown {
             kind,
             name: name.to_owned(),
-            suggestion: closest(&name.to_lowercase(), &names),
+            suggestion: closest_name(name, names.iter().copied()),
             bundled: names.join(", "),
         });
     }
     Ok(load_structure(path, &options)?)
-}
-
-/// The name with the fewest changed letters, if there are at most [`MAX_TYPOS`], or a name that
-/// begins in the same way.
-fn closest(name: &str, names: &[&str]) -> Option<String> {
-    let similar = names.iter().filter_map(|known| {
-        let begins = name.len() > MAX_TYPOS && known.starts_with(name);
-        let changes = changed_letters(name, known);
-        let is_similar = begins || changes <= MAX_TYPOS && changes < known.len();
-        is_similar.then(|| (changes, (*known).to_owned()))
-    });
-    similar.min().map(|(_, known)| known)
-}
-
-/// Number of inserted, removed and replaced letters between two words (Levenshtein distance).
-fn changed_letters(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

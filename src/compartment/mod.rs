@@ -43,6 +43,7 @@ mod even_points;
 mod flat_patch;
 mod mesh_file;
 mod mesh_validation;
+mod offset_surface;
 mod parallel_surface;
 mod placement;
 mod region;
@@ -60,6 +61,7 @@ pub use flat_patch::FlatPatch;
 pub use mesh_file::{
     MeshFileError, MeshFileProblem, MeshFormat, TriangleMesh, load_mesh, read_mesh,
 };
+pub use offset_surface::OffsetSurface;
 pub use placement::{
     Confinement, Deviation, Excess, Leaflet, Placement, PlacementError, bilayer_depth,
     bilayer_depth_along, up_and_head,

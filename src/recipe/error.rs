@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::bent::BentError;
 use super::sphere_tree::SphereTreeError;
 use crate::compartment::{CompartmentError, MeshFileError};
 use crate::crowd::CrowdError;
@@ -49,9 +48,6 @@ pub enum RecipeProblem {
     /// The file is not valid JSON, or a value has another type than expected.
     #[error("{0}")]
     Json(String),
-    /// A file of bentopy is invalid. The text has file and place.
-    #[error(transparent)]
-    Bent(BentError),
     /// The extension is not that of a recipe.
     #[error("expected a recipe, .json (cellPACK) or .bent (bentopy)")]
     UnknownFormat,

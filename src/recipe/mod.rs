@@ -46,8 +46,6 @@
 //! - Distances of gradients are exact, not those of grid points.
 //! - `grow`, `multi_cylinder` and tiles are not supported.
 
-pub mod bent;
-mod bent_recipe;
 mod cellpack;
 mod distribution;
 mod error;

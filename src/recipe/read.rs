@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::RecipeProblem;
 use super::files::FileFinder;
-use super::{Recipe, RecipeError, bent, bent_recipe, cellpack};
+use super::{Recipe, RecipeError, cellpack};
 
 /// How a recipe is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,11 +51,6 @@ impl Recipe {
         match extension.map(|extension| extension.to_ascii_lowercase()) {
             Some(extension) if extension == "json" => {
                 cellpack::resolve(&cellpack::read(text, source)?, &files)
-            }
-            Some(extension) if extension == "bent" => {
-                let file = bent::BentFile::read(text, source)
-                    .map_err(|error| RecipeProblem::Bent(error).at(source, ""))?;
-                bent_recipe::resolve(&file, source, &files)
             }
             _ => Err(RecipeProblem::UnknownFormat.at(source, "")),
         }

@@ -21,6 +21,7 @@ mod membranes;
 mod molecule_shape;
 mod motion;
 mod occupied_volume;
+mod names;
 mod proxy;
 mod readers;
 mod readers_never_panic;
