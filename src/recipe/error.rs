@@ -27,7 +27,7 @@ pub struct RecipeError {
     /// The place in it, as a path of keys; empty for the whole file.
     pub place: String,
     /// What is wrong there.
-    pub problem: RecipeProblem,
+    pub problem: Box<RecipeProblem>,
 }
 
 fn with_colon(place: &str) -> String {
@@ -172,11 +172,10 @@ fn did_you_mean(suggestion: &Option<String>) -> String {
 impl RecipeProblem {
     /// The problem at a place of a file.
     pub(super) fn at(self, file: &str, place: impl Into<String>) -> RecipeError {
-        // The texts of bentopy's files have their own places.
         RecipeError {
             file: file.to_owned(),
             place: place.into(),
-            problem: self,
+            problem: Box::new(self),
         }
     }
 }

@@ -9,7 +9,13 @@ use super::error::RecipeProblem;
 
 /// Beginnings of paths that cellPACK fetches from a network.
 const NETWORK: [&str; 7] = [
-    "http:", "https:", "ftp:", "s3:", "gs:", "github:", "firebase:",
+    "http:",
+    "https:",
+    "ftp:",
+    "s3:",
+    "gs:",
+    "github:",
+    "firebase:",
 ];
 
 /// The path for which cellPACK fetches a file from its own server.

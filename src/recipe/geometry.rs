@@ -24,7 +24,8 @@ pub(super) fn farthest(
     around: Option<&dyn Surface>,
     bounds: [Vec3; 2],
 ) -> f32 {
-    let is_inside = |point: &Vec3| around.is_none_or(|around| around.signed_distance(*point) <= 0.0);
+    let is_inside =
+        |point: &Vec3| around.is_none_or(|around| around.signed_distance(*point) <= 0.0);
     let distances = (0..SAMPLES)
         .map(|index| spread_point(index, bounds))
         .filter(is_inside)

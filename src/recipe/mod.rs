@@ -66,7 +66,7 @@ pub use model::{
     BodyAxis, Compartment, Entry, Ingredient, IngredientShape, Partner, Recipe, Region,
     RotationRange,
 };
-pub use pack::{Leftover, PackOptions, Packing, pack};
+pub use pack::{Leftover, PackOptions, Packing, pack, relax};
 pub use population::{EntryReport, Population, PopulationReport, RegionReport, populate};
 pub use read::ReadOptions;
 pub use sphere_tree::{SphereTree, SphereTreeError};

@@ -25,8 +25,7 @@ impl Recipe {
     pub fn load(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, RecipeError> {
         let path = path.as_ref();
         let source = path.to_string_lossy();
-        let text = std::fs::read(path)
-            .map_err(|error| RecipeProblem::Io(error).at(&source, ""))?;
+        let text = std::fs::read(path).map_err(|error| RecipeProblem::Io(error).at(&source, ""))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::read(&text, &source, folder, options)
     }
@@ -48,7 +47,7 @@ impl Recipe {
             allow_outside: options.allow_outside,
         };
         let extension = Path::new(source).extension();
-        match extension.map(|extension| extension.to_ascii_lowercase()) {
+        match extension.map(std::ffi::OsStr::to_ascii_lowercase) {
             Some(extension) if extension == "json" => {
                 cellpack::resolve(&cellpack::read(text, source)?, &files)
             }

@@ -221,7 +221,7 @@ impl<'a> Resolver<'a> {
         place: &str,
     ) -> Result<Vec3, RecipeError> {
         let unit = glam::DVec3::from_array(vector).try_normalize();
-        unit.map(|unit| unit.as_vec3()).ok_or_else(|| {
+        unit.as_ref().map(glam::DVec3::as_vec3).ok_or_else(|| {
             let value = format!("{vector:?}");
             self.out_of_range(place, what, "finite and not zero", value)
         })
@@ -361,7 +361,8 @@ impl<'a> Resolver<'a> {
                         continue;
                     }
                     if region != Region::Interior {
-                        let what = format!("the compartment '{entry}' in a region {}", region.name());
+                        let what =
+                            format!("the compartment '{entry}' in a region {}", region.name());
                         let instead = "put it into interior";
                         return Err(self.error(place, RecipeProblem::Unsupported { what, instead }));
                     }
@@ -441,7 +442,10 @@ impl<'a> Resolver<'a> {
         let place = &*raw.place;
         let Some(object) = &raw.item.object else {
             let expected = "expected the name of an object";
-            return Err(self.error(join(place, "object"), RecipeProblem::Missing(expected.into())));
+            return Err(self.error(
+                join(place, "object"),
+                RecipeProblem::Missing(expected.into()),
+            ));
         };
         let (file, merged) = self.merged_object(object, raw.value, place)?;
         let ingredient = self.ingredient(object, &file, &merged, raw)?;
@@ -494,7 +498,10 @@ impl<'a> Resolver<'a> {
             PackingMode::HexagonalTiles | PackingMode::SquareTiles | PackingMode::TriangleTiles,
         ) = file.packing_mode
         {
-            self.warn(join(place, "packing_mode"), "tiles are not supported; places are random");
+            self.warn(
+                join(place, "packing_mode"),
+                "tiles are not supported; places are random",
+            );
         }
         self.recipe.entries.push(entry);
         Ok(file)
@@ -640,15 +647,18 @@ impl<'a> Resolver<'a> {
                         return Err(self.out_of_range(at, "a ratio", "at least 0", ratio));
                     }
                     let ingredient = self.ingredient_of_object(&object, &at)?;
-                    self.recipe.compartments[index].leaflets[side]
-                        .push((ingredient, ratio as f32));
+                    self.recipe.compartments[index].leaflets[side].push((ingredient, ratio as f32));
                 }
             }
         }
         Ok(())
     }
 
-    fn partners(&self, object: &ObjectFile, raw: &RawItem<'a>) -> Result<Vec<Partner>, RecipeError> {
+    fn partners(
+        &self,
+        object: &ObjectFile,
+        raw: &RawItem<'a>,
+    ) -> Result<Vec<Partner>, RecipeError> {
         let place = join(&raw.place, "partners");
         let mut partners = Vec::new();
         let listed = match &object.partners {
@@ -662,7 +672,10 @@ impl<'a> Resolver<'a> {
                         .map(|(index, name)| PartnerFile {
                             name: name.clone(),
                             binding_probability: columns.probability_binding,
-                            position: columns.positions.as_ref().and_then(|p| p.get(index).copied()),
+                            position: columns
+                                .positions
+                                .as_ref()
+                                .and_then(|p| p.get(index).copied()),
                             positions: None,
                             excluded_names: None,
                             probability_repelled: None,
@@ -683,7 +696,12 @@ impl<'a> Resolver<'a> {
             self.check_probability(probability, -1.0, &join(&at, "binding_probability"))?;
             let weight = partner.weight.unwrap_or(1.0);
             if !(weight.is_finite() && weight >= 0.0) {
-                return Err(self.out_of_range(join(&at, "weight"), "a weight", "at least 0", weight));
+                return Err(self.out_of_range(
+                    join(&at, "weight"),
+                    "a weight",
+                    "at least 0",
+                    weight,
+                ));
             }
             let mut positions = Vec::new();
             for given in partner.positions.iter().flatten().chain(&partner.position) {
@@ -717,7 +735,11 @@ impl<'a> Resolver<'a> {
         if (least..=1.0).contains(&value) {
             return Ok(());
         }
-        let allowed = if least < 0.0 { "from -1 to 1" } else { "from 0 to 1" };
+        let allowed = if least < 0.0 {
+            "from -1 to 1"
+        } else {
+            "from 0 to 1"
+        };
         Err(self.out_of_range(place, "a probability", allowed, value))
     }
 

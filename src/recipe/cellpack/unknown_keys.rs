@@ -64,11 +64,7 @@ fn compare(
 
 /// The schema that a value follows: references are resolved, and of alternatives for maps or lists
 /// the one that knows most keys is chosen.
-fn alternative<'a>(
-    value: &Value,
-    schema: &'a Value,
-    definitions: &'a Value,
-) -> Option<&'a Value> {
+fn alternative<'a>(value: &Value, schema: &'a Value, definitions: &'a Value) -> Option<&'a Value> {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let definition = definitions.get(reference.rsplit('/').next()?)?;
         return alternative(value, definition, definitions);
@@ -86,7 +82,9 @@ fn alternative<'a>(
         Value::Array(_) => ["items", "prefixItems"],
         _ => return None,
     };
-    key.iter().any(|key| schema.get(*key).is_some()).then_some(schema)
+    key.iter()
+        .any(|key| schema.get(*key).is_some())
+        .then_some(schema)
 }
 
 /// How many keys of a map a schema knows.
@@ -96,5 +94,8 @@ fn known_keys(value: &Value, schema: &Value) -> usize {
     let (Some(fields), Some(properties)) = (fields, properties) else {
         return 0;
     };
-    fields.keys().filter(|key| properties.contains_key(*key)).count()
+    fields
+        .keys()
+        .filter(|key| properties.contains_key(*key))
+        .count()
 }

@@ -121,7 +121,11 @@ pub(super) fn orientation(ingredient: &Ingredient, body: &IngredientBody) -> Ori
         let is_around_origin = center.length() <= template.bounding_radius();
         orientation = Orientation {
             up,
-            depth: if is_around_origin { center.dot(up) } else { 0.0 },
+            depth: if is_around_origin {
+                center.dot(up)
+            } else {
+                0.0
+            },
             is_guess: false,
         };
     }
@@ -185,7 +189,10 @@ pub(super) fn species_of(
     } = &ingredient.shape
     else {
         return Err(RecipeProblem::Unsupported {
-            what: format!("the ratio of '{}', which has no structure file", ingredient.name),
+            what: format!(
+                "the ratio of '{}', which has no structure file",
+                ingredient.name
+            ),
             instead: "give representations.atomic, or a count in the region of the leaflet",
         });
     };
@@ -194,7 +201,10 @@ pub(super) fn species_of(
         let template = structure.template(options).ok()?;
         known_area(template.residues().first()?.name.as_str())
     };
-    let area = ingredient.area.or_else(|| known_area(name)).or_else(residue);
+    let area = ingredient
+        .area
+        .or_else(|| known_area(name))
+        .or_else(residue);
     let Some(area) = area else {
         return Err(RecipeProblem::Missing(format!(
             "expected the area of the lipid '{name}' in the block bevy_rapier_molecules, objects.{name}.area"

@@ -18,7 +18,6 @@ pub use report::{EntryReport, PopulationReport, RegionReport};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::Vec3;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
@@ -29,8 +28,8 @@ use super::distribution::round_at_random;
 use super::error::RecipeProblem;
 use super::geometry::SAMPLES;
 use super::model::{Compartment, Entry, IngredientShape, Recipe, Region};
-use super::{Distribution, RecipeError, RecipeWarning};
-use crate::compartment::{OffsetSurface, ShapeCompartment, Surface};
+use super::{RecipeError, RecipeWarning};
+use crate::compartment::Surface;
 use crate::crowd::{Crowd, CrowdMember};
 use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;

@@ -4,7 +4,7 @@ use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
 use glam::{Quat, Vec3};
-use rand::{Rng, RngExt};
+use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
 use super::body::{IngredientBody, orientation};
@@ -138,7 +138,10 @@ impl Places {
     /// The place of the next molecule.
     pub fn next(&self, builder: &Builder<'_>, random: &mut Pcg64Mcg) -> Pose {
         let entry = &builder.recipe.entries[self.entry];
-        let pick = entry.gradients.first().map_or(PickMode::Random, |(g, _)| g.pick);
+        let pick = entry
+            .gradients
+            .first()
+            .map_or(PickMode::Random, |(g, _)| g.pick);
         let (wish, repelled) = wish(builder, entry, random);
         let mut best: Option<(f32, Pose)> = None;
         for _ in 0..CANDIDATES {
@@ -149,7 +152,11 @@ impl Places {
             if pick != PickMode::Random {
                 // Overlaps first, then the weight.
                 let weight = self.weight(entry, pose.position);
-                let rank = if pick == PickMode::Largest { 1.0 - weight } else { weight };
+                let rank = if pick == PickMode::Largest {
+                    1.0 - weight
+                } else {
+                    weight
+                };
                 cost = 1.0e3 * cost + rank;
             }
             if cost < limit {
@@ -296,7 +303,8 @@ impl Places {
             let site = sites[random.random_range(0..sites.len())];
             return partner.transform_point(site);
         }
-        let mut direction = crate::compartment::sample_unit_sphere(random.random(), random.random());
+        let mut direction =
+            crate::compartment::sample_unit_sphere(random.random(), random.random());
         if let Target::Space { bounds, .. } = &self.target {
             // In a flat box, partners are side by side.
             let size = bounds[1] - bounds[0];
@@ -326,7 +334,10 @@ fn wish<'a>(
     random: &mut Pcg64Mcg,
 ) -> (Wish<'a>, Vec<usize>) {
     let is_there = |partner: &&Partner| {
-        partner.entries.iter().any(|entry| !builder.placed[*entry].is_empty())
+        partner
+            .entries
+            .iter()
+            .any(|entry| !builder.placed[*entry].is_empty())
     };
     let mut repelled = Vec::new();
     for partner in entry.partners.iter().filter(|p| p.probability < 0.0) {
@@ -334,7 +345,11 @@ fn wish<'a>(
             repelled.extend(&partner.entries);
         }
     }
-    let binding: Vec<&Partner> = entry.partners.iter().filter(|p| p.probability >= 0.0).collect();
+    let binding: Vec<&Partner> = entry
+        .partners
+        .iter()
+        .filter(|p| p.probability >= 0.0)
+        .collect();
     let binding: Vec<&Partner> = binding.into_iter().filter(|p| is_there(p)).collect();
     let total: f64 = binding.iter().map(|partner| partner.weight).sum();
     let mut left = random.random::<f64>() * total;
@@ -358,7 +373,10 @@ fn wish<'a>(
         everywhere = (0..builder.placed.len()).filter(same).collect();
         candidates = &everywhere;
     }
-    let number: usize = candidates.iter().map(|entry| builder.placed[*entry].len()).sum();
+    let number: usize = candidates
+        .iter()
+        .map(|entry| builder.placed[*entry].len())
+        .sum();
     if number == 0 {
         return (Wish::Anywhere, repelled);
     }
@@ -383,7 +401,9 @@ fn inside(
     let compartment = &recipe.compartments[entry.compartment];
     let rotation = recipe.ingredients[entry.ingredient].rotation;
     let reach = body.template.bounding_radius();
-    let extra = entry.cutoff_surface.map_or(0.0, |cutoff| (cutoff - reach).max(0.0));
+    let extra = entry
+        .cutoff_surface
+        .map_or(0.0, |cutoff| (cutoff - reach).max(0.0));
     // Along an axis where the box is thinner than the molecule, its center is in the box.
     let mut bounds = compartment.bounds;
     let mut inset = None;
@@ -466,10 +486,8 @@ fn region(
     }
     let surface: Arc<dyn Surface> = match around {
         Some(around) if without.is_empty() => around,
-        around => match Space::new(around, without, periodic) {
-            Some(region) => Arc::new(region),
-            None => return Ok(None),
-        },
+        None if without.is_empty() => return Ok(None),
+        around => Arc::new(Space::new(around, without, periodic)?),
     };
     let index = builder.crowd.add_compartment(surface.clone());
     builder.regions.insert(key, (index, surface.clone()));

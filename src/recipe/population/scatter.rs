@@ -44,11 +44,16 @@ impl Scatter {
 
     /// Adds a molecule.
     pub fn push(&mut self, center: Vec3, radius: f32) {
-        let center = self.periodic.map_or(center, |periodic| periodic.wrap(center));
+        let center = self
+            .periodic
+            .map_or(center, |periodic| periodic.wrap(center));
         let level = level_of(radius);
         let cells = self.levels.entry(level).or_default();
         let index = self.balls.len() as u32;
-        cells.entry(cell_of(center, width_of(level))).or_default().push(index);
+        cells
+            .entry(cell_of(center, width_of(level)))
+            .or_default()
+            .push(index);
         self.balls.push(Ball { center, radius });
     }
 
@@ -99,8 +104,14 @@ impl Scatter {
 
     /// The images of a ball that may reach into the periodic box.
     fn images(&self, center: Vec3, radius: f32) -> impl Iterator<Item = Vec3> {
-        let home = self.periodic.map_or(center, |periodic| periodic.wrap(center));
-        let largest = self.levels.keys().next_back().map_or(0.0, |level| 0.5 * width_of(*level));
+        let home = self
+            .periodic
+            .map_or(center, |periodic| periodic.wrap(center));
+        let largest = self
+            .levels
+            .keys()
+            .next_back()
+            .map_or(0.0, |level| 0.5 * width_of(*level));
         let reach = radius + largest;
         let size = self.periodic.map(|periodic| periodic.size());
         let shifts = (0..27).filter_map(move |k: i32| {
@@ -110,8 +121,8 @@ impl Scatter {
             };
             let shifted = home + image.as_vec3() * size;
             // The box of `PeriodicBox` begins at the origin.
-            let is_near = shifted.cmpge(-Vec3::splat(reach)).all()
-                && shifted.cmple(size + reach).all();
+            let is_near =
+                shifted.cmpge(-Vec3::splat(reach)).all() && shifted.cmple(size + reach).all();
             (is_near || image == IVec3::ZERO).then_some(shifted)
         });
         shifts.collect::<Vec<_>>().into_iter()

@@ -113,8 +113,8 @@ impl Resolver<'_> {
             } => {
                 let major = self.positive(major_radius, "the major radius", place)?;
                 let minor = self.positive(minor_radius, "the minor radius", place)?;
-                let torus = Torus::new(major, minor, pose)
-                    .map_err(|error| self.error(place, error))?;
+                let torus =
+                    Torus::new(major, minor, pose).map_err(|error| self.error(place, error))?;
                 let reach = Vec3::splat(major + minor);
                 let bounds = [pose.position - reach, pose.position + reach];
                 Ok((Arc::new(torus), bounds))
@@ -147,9 +147,16 @@ impl Resolver<'_> {
                 let [low, high] = self.bounds_of(&file, &at)?;
                 let center = pose.transform_point(0.5 * (low + high));
                 let pose = Pose::new(center, pose.rotation);
-                self.solid(ShapeCompartment::cuboid(0.5 * (high - low).abs(), pose), &at)
+                self.solid(
+                    ShapeCompartment::cuboid(0.5 * (high - low).abs(), pose),
+                    &at,
+                )
             }
-            None if file.representations.as_ref().is_some_and(|r| r.mesh.is_some()) => {
+            None if file
+                .representations
+                .as_ref()
+                .is_some_and(|r| r.mesh.is_some()) =>
+            {
                 self.mesh(&file, &at, pose)
             }
             None => {
@@ -159,7 +166,10 @@ impl Resolver<'_> {
             Some(kind) => {
                 let what = format!("a compartment of type {}", kind.name());
                 let instead = "use single_sphere, single_cube or mesh, or give a shape in the block bevy_rapier_molecules";
-                Err(self.error(join(&at, "type"), RecipeProblem::Unsupported { what, instead }))
+                Err(self.error(
+                    join(&at, "type"),
+                    RecipeProblem::Unsupported { what, instead },
+                ))
             }
         }
     }
@@ -217,7 +227,10 @@ impl Resolver<'_> {
             None => Vec3::ZERO,
         };
         let vertices: Vec<Vec3> = read.vertices.iter().map(|vertex| *vertex + moved).collect();
-        self.solid(ShapeCompartment::mesh(&vertices, &read.triangles, pose), &place)
+        self.solid(
+            ShapeCompartment::mesh(&vertices, &read.triangles, pose),
+            &place,
+        )
     }
 
     /// The file of a representation.

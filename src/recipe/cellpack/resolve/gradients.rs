@@ -201,7 +201,9 @@ impl<'a> Resolver<'a> {
                 center,
                 radius: match settings.radius.or(file.radius) {
                     Some(radius) => self.positive(radius, "the radius", &join(&place, "radius"))?,
-                    None => corners.map(|corner| corner.distance(center)).fold(0.0, f32::max),
+                    None => corners
+                        .map(|corner| corner.distance(center))
+                        .fold(0.0, f32::max),
                 },
             },
             GradientModeFile::Surface => {
@@ -216,7 +218,8 @@ impl<'a> Resolver<'a> {
                     let by_object = raw.and_then(|raw| raw.item.object.as_ref()) == Some(object);
                     c.surface.is_some() && (c.name == *object || by_object)
                 });
-                let Some((compartment, surface)) = found.and_then(|c| Some((c, c.surface.clone()?)))
+                let Some((compartment, surface)) =
+                    found.and_then(|c| Some((c, c.surface.clone()?)))
                 else {
                     let known = compartments.iter().skip(1).map(|c| &*c.name);
                     return Err(self.unknown_name(at, "compartment", object, known));

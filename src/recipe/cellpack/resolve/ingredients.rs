@@ -24,9 +24,6 @@ const MAX_PARTS: u32 = 10_000;
 /// Default of `perturb_axis_amplitude`, radian, as in cellPACK.
 const DEFAULT_TILT: f64 = 0.1;
 
-/// Default of `rotation_range`, radian, as in cellPACK.
-const DEFAULT_RANGE: f64 = 6.2831;
-
 impl Resolver<'_> {
     /// The ingredient of an item, which is added if it is new.
     pub(super) fn ingredient(
@@ -78,7 +75,12 @@ impl Resolver<'_> {
         if let Some(known) = self.ingredient_keys.iter().position(|known| *known == key) {
             return Ok(known);
         }
-        let additions = self.additions.objects.get(object).cloned().unwrap_or_default();
+        let additions = self
+            .additions
+            .objects
+            .get(object)
+            .cloned()
+            .unwrap_or_default();
         let block = format!("bevy_rapier_molecules.objects.{object}");
         let shape = self.shape(object, file, &additions, place)?;
         let axis = match (additions.up, file.principal_vector) {
@@ -135,11 +137,7 @@ impl Resolver<'_> {
         Ok(self.recipe.ingredients.len() - 1)
     }
 
-    fn color(
-        &self,
-        color: Option<[f64; 3]>,
-        place: &str,
-    ) -> Result<Option<[f32; 3]>, RecipeError> {
+    fn color(&self, color: Option<[f64; 3]>, place: &str) -> Result<Option<[f32; 3]>, RecipeError> {
         let Some(color) = color else {
             return Ok(None);
         };
@@ -159,7 +157,7 @@ impl Resolver<'_> {
         if axis.iter().sum::<f64>() == 0.0 {
             return Ok(RotationRange::None);
         }
-        let range = file.rotation_range.unwrap_or(DEFAULT_RANGE);
+        let range = file.rotation_range.unwrap_or(std::f64::consts::TAU);
         if !(range.is_finite() && range >= 0.0) {
             let at = join(place, "rotation_range");
             return Err(self.out_of_range(at, "the range", "at least 0", range));
@@ -216,17 +214,16 @@ impl Resolver<'_> {
         file: &RepresentationFile,
         place: &str,
     ) -> Result<Arc<Structure>, RecipeError> {
-        let by_name = match &file.name {
-            Some(name) => Some(self.files.find(file.path.as_deref(), name)),
-            None => None,
-        };
+        let find = |name: &String| self.files.find(file.path.as_deref(), name);
+        let by_name = file.name.as_ref().map(find);
         let path = match by_name {
             Some(Ok(path)) => path,
             tried => {
                 let names = [&file.name, &file.id];
-                let beside = names.into_iter().flatten().find_map(|name| {
-                    self.files.find_structure(name)
-                });
+                let beside = names
+                    .into_iter()
+                    .flatten()
+                    .find_map(|name| self.files.find_structure(name));
                 match (beside, tried) {
                     (Some(path), _) => path,
                     (None, Some(Err(problem))) => return Err(self.error(place, problem)),
@@ -241,7 +238,9 @@ impl Resolver<'_> {
             }
         };
         let structure = load_structure(&path, &LoadOptions::default());
-        Ok(Arc::new(structure.map_err(|error| self.error(place, error))?))
+        Ok(Arc::new(
+            structure.map_err(|error| self.error(place, error))?,
+        ))
     }
 
     fn atoms(
@@ -351,7 +350,8 @@ impl Resolver<'_> {
             let path = self.file_of(packing, &at)?;
             let source = path.to_string_lossy();
             let bytes = std::fs::read(&path).map_err(|error| self.error(&*at, error))?;
-            let tree = SphereTree::read(&bytes, &source).map_err(|error| self.error(&*at, error))?;
+            let tree =
+                SphereTree::read(&bytes, &source).map_err(|error| self.error(&*at, error))?;
             for &(position, radius) in tree.spheres() {
                 let position = self.point(position.as_dvec3().to_array(), "a position", &at)?;
                 spheres.push((position, self.positive(f64::from(radius), "a radius", &at)?));
