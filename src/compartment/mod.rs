@@ -1,10 +1,11 @@
 //! Compartments: surfaces and volumes that molecules are confined to.
 //!
-//! A [`Surface`] answers three queries: the signed distance of a point, the outward normal, and
-//! a uniformly random point. [`even_points`] spreads points evenly over any of them. A molecule
+//! A [`Surface`] answers three queries: the signed distance of a point, the outward normal, and a
+//! uniformly random point. [`even_points`] spreads points evenly over any of them. A molecule
 //! either sits in the surface ([`Placement`]: leaflet, depth, up) or stays on one side of it, with
-//! its center of mass or with all of its atoms. [`Confinement`] is any of these; [`Excess`] is how far a molecule violates it. Nothing here
-//! moves molecules: the springs of [`force`](crate::force) do.
+//! its center of mass or with all of its atoms. [`Confinement`] is any of these; [`Excess`] is how
+//! far a molecule violates it. Nothing here moves molecules: the springs of
+//! [`force`](crate::force) do.
 //!
 //! | compartment | shape |
 //! |---|---|

@@ -365,7 +365,8 @@ pub struct Excess {
     /// positive if it is too far out, negative if too far in, zero if it is in place.
     pub height: f32,
     /// Outwards along the normal, as long as the distance of the center of mass, or of that atom,
-    /// from the center of the compartment, nm. In a sphere, the vector from the center: Algorithm 4.5 of the thesis.
+    /// from the center of the compartment, nm. In a sphere, the vector from the center: Algorithm
+    /// 4.5 of the thesis.
     pub arm: Vec3,
     /// The molecule's up vector; zero if any orientation is allowed.
     pub up: Vec3,

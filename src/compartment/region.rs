@@ -22,10 +22,10 @@ const RADIUS_ROUNDING: f32 = 1.0e-4;
 /// The boundary of the space inside one surface, or everywhere, but outside of others: the interior
 /// of a vesicle without its organelles, or a box without its vesicles.
 ///
-/// The signed distance is the maximum of that of the enclosing surface and the negative ones of the
-/// excluded surfaces. It is exact inside the region. In the enclosing surface or in an excluded one,
-/// it is exact if no other surface is closer, and at most the distance otherwise. The normal points
-/// out of the region: into an excluded surface.
+/// The signed distance is the maximum of that of the enclosing surface and the negative ones of
+/// the excluded surfaces. It is exact inside the region. Outside, it is exact if the surfaces do
+/// not intersect, and at most the distance otherwise. The normal points out of the region: into an
+/// excluded surface.
 ///
 /// In a periodic box, the images of the excluded surfaces are excluded as well; each of them has to
 /// be smaller than the box. The enclosing surface has no images.
@@ -64,8 +64,8 @@ struct Excluded {
 }
 
 impl Region {
-    /// The space inside `inside`, or everywhere, but outside of the surfaces `without`, and of their
-    /// images in a periodic box. The surfaces keep their poses in the world.
+    /// The space inside `inside`, or everywhere, but outside of the surfaces `without`, and of
+    /// their images in a periodic box. The surfaces keep their poses in the world.
     ///
     /// # Errors
     /// [`CompartmentError::NoSurface`] if there is no surface at all.
@@ -194,8 +194,8 @@ impl Surface for Region {
         }
     }
 
-    /// The center of the enclosing surface, which may be in an excluded one. Without it, that of the
-    /// periodic box or of the first excluded surface.
+    /// The center of the enclosing surface, which may be in an excluded one. Without it, that of
+    /// the periodic box or of the first excluded surface.
     fn center(&self) -> Vec3 {
         let center = match (&self.inside, self.periodic, self.without.first()) {
             (Some(inside), ..) => inside.center(),

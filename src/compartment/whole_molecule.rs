@@ -1,8 +1,8 @@
 //! [`WholeMolecule`]: how far the atoms of a molecule reach over a surface.
 //!
 //! The distance to a surface such as a mesh is expensive, and molecules have thousands of atoms. A
-//! signed distance changes by at most the length of the step (it is 1-Lipschitz), so that a query at
-//! one point bounds the distances of all others:
+//! signed distance changes by at most the length of the step (it is 1-Lipschitz), so that a query
+//! at one point bounds the distances of all others:
 //!
 //! 1. Query the center of mass. With the bounding radius it settles most molecules.
 //! 2. Query the atom that is furthest in the direction of the normal there, which often is the one
@@ -52,7 +52,8 @@ pub(super) struct FurthestAtom {
 struct Queried {
     /// In the body frame, nm.
     point: Vec3,
-    /// How far an atom without radius would exceed its clearance there, nm; negative if it does not.
+    /// How far an atom without radius would exceed its clearance there, nm; negative if it does
+    /// not.
     excess: f32,
 }
 

@@ -98,8 +98,8 @@ fn random_pose(center: Vec3, half: f32, random: &mut dyn Rng) -> Pose {
     Pose::new(center + in_cube(half, random), rotation.normalize())
 }
 
-/// By queries at all atoms: how far the molecule exceeds its clearance, and the normals at all atoms
-/// that exceed it by that much.
+/// By queries at all atoms: how far the molecule exceeds its clearance, and the normals at all
+/// atoms that exceed it by that much.
 fn by_brute_force(
     surface: &dyn Surface,
     molecule: &MoleculeTemplate,
