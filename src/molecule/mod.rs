@@ -38,6 +38,7 @@ mod format;
 mod load;
 mod local_grid;
 mod mmcif;
+mod occupied_volume;
 mod pdb;
 mod structure;
 mod template;
@@ -52,6 +53,7 @@ pub use load::{
     load_instances, load_structure, read_bytes,
 };
 pub use local_grid::{GridAtom, LocalGrid};
+pub use occupied_volume::occupied_volume;
 pub use structure::{
     Assembly, MoleculeInstances, MoleculePart, Operator, SplitBy, Structure, StructureAtom,
 };

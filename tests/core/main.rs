@@ -20,6 +20,7 @@ mod membrane_proteins;
 mod membranes;
 mod molecule_shape;
 mod motion;
+mod occupied_volume;
 mod proxy;
 mod readers;
 mod readers_never_panic;
