@@ -64,7 +64,7 @@ pub fn write_mmcif<'a>(
     write_head(&mut rows, options)?;
     let mut state = State {
         decimals: options.decimals.min(MAX_DECIMALS),
-        periodic_box: options.periodic_box,
+        periodic_box: options.wrapping_box(),
         ..State::default()
     };
     for (template, pose) in molecules {

@@ -127,10 +127,19 @@ pub struct ExportOptions {
     pub title: String,
     /// Decimals of the coordinates (ångström) in mmCIF, at most 6. PDB always has 3. Default: 3.
     pub decimals: u8,
-    /// The box that repeats in space, written as the unit cell. Every molecule is moved as a whole
-    /// by edges of the box until its center of mass is inside. Default: none.
+    /// The box that repeats in space, written as the unit cell. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub periodic_box: Option<PeriodicBox>,
+    /// Whether every molecule is moved as a whole by edges of the periodic box until its center of
+    /// mass is inside. Default: yes.
+    pub wrap: bool,
+}
+
+impl ExportOptions {
+    /// The box that molecules are moved into.
+    fn wrapping_box(&self) -> Option<PeriodicBox> {
+        self.periodic_box.filter(|_| self.wrap)
+    }
 }
 
 impl Default for ExportOptions {
@@ -139,6 +148,7 @@ impl Default for ExportOptions {
             title: String::new(),
             decimals: 3,
             periodic_box: None,
+            wrap: true,
         }
     }
 }

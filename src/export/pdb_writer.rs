@@ -66,7 +66,7 @@ pub fn write_pdb<'a>(
     let mut chain_ids = ChainIds::new();
     let mut serial = 0;
     for (index, (template, pose)) in molecules.into_iter().enumerate() {
-        let pose = AngstromPose::new(index, template, pose, options.periodic_box)?;
+        let pose = AngstromPose::new(index, template, pose, options.wrapping_box())?;
         let full = |what| ExportError::PdbFull {
             what,
             molecule: index,
