@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bevy_rapier_molecules::molecule::{
-    Element, Format, LoadOptions, MoleculeError, MoleculePart, MoleculeTemplate, Structure,
-    occupied_volume, read_bytes,
+    Format, LoadOptions, MoleculeError, MoleculePart, MoleculeTemplate, Structure, occupied_volume,
+    read_bytes,
 };
 use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use clap::Args;
@@ -289,13 +289,11 @@ fn bounds(structure: &Structure) -> [Vec3; 2] {
 /// Groups molecules with the same elements and atom names. The most atoms first; of equals, the
 /// first in the file.
 fn species(parts: &[MoleculePart], box_nm: Option<PeriodicBox>) -> Vec<Species> {
-    type Key<'a> = (&'a [Element], Vec<&'a str>);
     let mut groups: Vec<(&MoleculeTemplate, usize)> = Vec::new();
-    let mut known: HashMap<Key<'_>, usize> = HashMap::new();
+    let mut known = HashMap::new();
     for part in parts {
         let template = &*part.template;
-        let names = template.atom_names().iter().map(|name| name.as_str());
-        let key = (template.elements(), names.collect());
+        let key = (template.elements(), template.atom_names());
         let group = *known.entry(key).or_insert_with(|| {
             groups.push((template, 0));
             groups.len() - 1
