@@ -11,30 +11,29 @@
 //! Without `--tolerance`, atoms clash if their collision spheres (0.7 of the van der Waals radii)
 //! overlap. With a periodic box, parts also clash with the images of others and of themselves. The
 //! exit code does not depend on the number of clashes. `--help` lists the options and
-//! exit codes.
+//! exit codes. Without Bevy, and without GPU and pictures, the same is `molecules clashes` (feature
+//! `cli`).
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use bevy_rapier_molecules::contact::clashes::{
-    Clash, ClashAtom, ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
+    ClashError, ClashOptions, ClashReport, find_clashes, find_clashes_with,
 };
-use bevy_rapier_molecules::molecule::{
-    LoadOptions, MoleculePart, SplitBy, Structure, load_structure,
-};
-use bevy_rapier_molecules::periodic_box::PeriodicBox;
+use bevy_rapier_molecules::molecule::MoleculePart;
 use bevy_rapier_molecules::search::SearchError;
-use clap::{Parser, ValueEnum};
-use glam::Vec3;
+use clap::Parser;
 use serde::Serialize;
 
+use clash_search::{By, ClashArguments, write_clashes};
 use common::{
     AnyError, BackendArguments, CommonArguments, Head, Screenshot, ScreenshotArguments,
     fall_back_to_cpu, print_load_warnings, search_for_backend,
 };
 
+/// The options, parts and table of the command `clashes` of the program `molecules`.
+#[path = "../src/bin/molecules/common/clash_search.rs"]
+mod clash_search;
 mod common;
 
 fn main() -> ExitCode {
@@ -45,32 +44,8 @@ fn main() -> ExitCode {
 #[derive(Parser)]
 #[command(after_help = common::EXIT_CODES)]
 struct Arguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
-    file: PathBuf,
-    /// The parts of the file. Atoms of the same part never clash.
-    #[arg(long, value_enum, default_value_t = By::Chain)]
-    by: By,
-    /// Atoms closer than this many nm overlap [default: if their spheres of 0.7 van der Waals
-    /// radii do].
-    #[arg(long, value_name = "NM", allow_negative_numbers = true)]
-    tolerance: Option<f32>,
-    /// Edges of the box that repeats in space, nm.
-    #[arg(
-        long = "box",
-        value_name = "X,Y,Z",
-        value_delimiter = ',',
-        allow_hyphen_values = true
-    )]
-    edges: Option<Vec<f32>>,
-    /// Use the unit cell of the file as the box that repeats in space.
-    #[arg(long, conflicts_with = "edges")]
-    periodic: bool,
-    /// Number of listed clashes.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    worst: usize,
-    /// Include waters.
-    #[arg(long)]
-    waters: bool,
+    #[command(flatten)]
+    search: ClashArguments,
     #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
@@ -80,20 +55,6 @@ struct Arguments {
     json: bool,
     #[command(flatten)]
     screenshot: ScreenshotArguments,
-}
-
-/// The parts of a structure file.
-#[derive(Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum By {
-    /// Each chain is a part.
-    Chain,
-    /// Each residue is a part.
-    Residue,
-    /// Each molecule of a file that this library wrote is a part.
-    Molecule,
-    /// Each model is a part.
-    Model,
 }
 
 /// The output of `--report`.
@@ -112,64 +73,25 @@ fn run(mut arguments: Arguments) -> Result<(), AnyError> {
         arguments.common.report = Some("-".into());
     }
     arguments.common.prepare()?;
-    let mut clash_options = ClashOptions {
-        tolerance: arguments.tolerance,
-        worst: arguments.worst,
-        periodic_box: given_box(&arguments)?,
-    };
-    // Invalid options are reported before a device is opened.
-    clash_options.check()?;
-    let options = LoadOptions {
-        waters: arguments.waters,
-        ..LoadOptions::default()
-    };
-    let by = match arguments.by {
-        By::Chain => SplitBy::Chain,
-        By::Residue => SplitBy::Residue,
-        By::Molecule => SplitBy::Molecule,
-        By::Model => SplitBy::Model,
-    };
-    let structure = load_structure(&arguments.file, &options)?;
-    print_load_warnings(&arguments.file, structure.warnings());
-    if arguments.periodic {
-        clash_options.periodic_box = Some(box_of(&structure, &arguments.file)?);
-    }
-    let parts = structure.split_by(by, &options)?;
+    let (parts, clash_options) = arguments.search.load()?;
     let screenshot = arguments.screenshot.get()?;
     let (head, report) = search(&arguments, &parts, &clash_options)?;
+    let file = &arguments.search.file;
     let output = Output {
         head,
-        file: &arguments.file.to_string_lossy(),
-        by: arguments.by,
+        file: &file.to_string_lossy(),
+        by: arguments.search.by,
         report: &report,
     };
     arguments.common.write_report(&output)?;
-    arguments.common.print(|out| write_table(out, &output))?;
+    let adapter = output.head.device.adapter.as_deref();
+    arguments
+        .common
+        .print(|out| write_clashes(out, file, adapter, &report))?;
     match screenshot {
         Some(screenshot) => draw(&parts, &clash_options, &screenshot),
         None => Ok(()),
     }
-}
-
-/// The box of the command line.
-fn given_box(arguments: &Arguments) -> Result<Option<PeriodicBox>, AnyError> {
-    let Some(edges) = &arguments.edges else {
-        return Ok(None);
-    };
-    let [x, y, z] = edges[..] else {
-        return Err("--box needs three edges in nm, such as 6.4,6.7,7.3".into());
-    };
-    Ok(Some(PeriodicBox::new(Vec3::new(x, y, z))?))
-}
-
-/// The box that is the unit cell of the file.
-fn box_of(structure: &Structure, file: &Path) -> Result<PeriodicBox, AnyError> {
-    let file = file.display();
-    let Some(cell) = structure.unit_cell().filter(|cell| !cell.is_placeholder()) else {
-        return Err(format!("{file}: the file has no unit cell; give the edges with --box").into());
-    };
-    let periodic = cell.orthorhombic();
-    periodic.ok_or_else(|| format!("{file}: the unit cell has other angles than 90°").into())
 }
 
 /// Finds the clashes on the requested backend.
@@ -287,59 +209,4 @@ fn draw(
 #[cfg(not(feature = "draw"))]
 fn draw(_: &[MoleculePart], _: &ClashOptions, _: &Screenshot) -> Result<(), AnyError> {
     common::screen::check_adapter()
-}
-
-fn write_table(out: &mut dyn Write, output: &Output) -> io::Result<()> {
-    let report = output.report;
-    writeln!(
-        out,
-        "{}: {} atoms in {} parts",
-        output.file, report.atoms, report.parts
-    )?;
-    if let Some(adapter) = &output.head.device.adapter {
-        writeln!(out, "searched on {adapter}")?;
-    }
-    if let Some(periodic) = report.box_nm {
-        let size = periodic.size();
-        writeln!(out, "periodic box: {} × {} × {} nm", size.x, size.y, size.z)?;
-    }
-    match report.tolerance_nm {
-        Some(tolerance) => writeln!(out, "pairs closer than {tolerance} nm: {}", report.pairs)?,
-        None => writeln!(out, "pairs whose spheres overlap: {}", report.pairs)?,
-    }
-    match report.closest_nm {
-        Some(closest) => writeln!(out, "closest pair: {closest:.4} nm")?,
-        None => writeln!(out, "closest pair: none, there is only one part")?,
-    }
-    if !report.worst.is_empty() {
-        writeln!(out, "\ndistance nm  penetration nm  atoms")?;
-    }
-    for Clash {
-        distance_nm,
-        penetration_nm,
-        a,
-        b,
-        image,
-        ..
-    } in &report.worst
-    {
-        let (a, mut b) = (label(a), label(b));
-        if let Some([x, y, z]) = image.filter(|image| *image != [0; 3]) {
-            b += &format!(" in image {x} {y} {z}");
-        }
-        writeln!(
-            out,
-            "{distance_nm:11.4}  {penetration_nm:14.4}  {a:<24}  {b}"
-        )?;
-    }
-    Ok(())
-}
-
-/// Chain, residue, number and atom, such as `A ALA 12 CA (C)`.
-fn label(atom: &ClashAtom) -> String {
-    let code = atom.insertion_code.map(String::from).unwrap_or_default();
-    format!(
-        "{} {} {}{code} {} ({})",
-        atom.chain, atom.residue, atom.number, atom.atom, atom.element
-    )
 }

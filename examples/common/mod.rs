@@ -1,7 +1,8 @@
 //! Shared by all examples: command-line options, reports, exit codes and progress; with the
 //! feature `draw` also windows, screenshots, cameras and panels.
 //!
-//! `plots.rs` is not part of this module: only `broad_phase_race` and a benchmark need it.
+//! Files that the program `molecules` needs, too, are in `src/bin/molecules/common`. `plots.rs` is
+//! not part of this module: only `broad_phase_race` and a benchmark need it.
 
 #![allow(
     dead_code,
@@ -12,73 +13,35 @@
 #[cfg(feature = "draw")]
 pub mod app;
 mod arguments;
+#[path = "../../src/bin/molecules/common/common_arguments.rs"]
+mod common_arguments;
 mod device;
+#[path = "../../src/bin/molecules/common/exit.rs"]
+mod exit;
+#[path = "../../src/bin/molecules/common/interrupt.rs"]
+mod interrupt;
+#[path = "../../src/bin/molecules/common/load_warnings.rs"]
+mod load_warnings;
 #[cfg(feature = "draw")]
 pub mod orbit;
 #[cfg(feature = "draw")]
 pub mod panels;
+#[path = "../../src/bin/molecules/common/progress.rs"]
 mod progress;
 mod report;
 pub mod screen;
 #[cfg(feature = "draw")]
 pub mod stage;
+#[path = "../../src/bin/molecules/common/target.rs"]
+mod target;
 
-use std::error::Error;
-use std::io::{self, ErrorKind, Write};
-use std::path::Path;
-use std::process::{ExitCode, Termination};
-
-use bevy_rapier_molecules::molecule::LoadWarnings;
-
-pub use arguments::{
-    BackendArguments, CommonArguments, SceneArguments, ScreenshotArguments, SeedArguments,
-};
+pub use arguments::{BackendArguments, SceneArguments, ScreenshotArguments, SeedArguments};
+pub use common_arguments::CommonArguments;
 pub use device::{Device, fall_back_to_cpu, search_for_backend};
+pub use exit::{AnyError, EXIT_CODES, INVALID_INPUT, STOPPED, finish};
+pub use interrupt::stop_on_interrupt;
+pub use load_warnings::print_load_warnings;
 pub use progress::Progress;
-pub use report::{Head, check_target, round};
+pub use report::{Head, round};
 pub use screen::{Screen, Screenshot};
-
-/// An error that can be sent between threads. Its message is one sentence.
-pub type AnyError = Box<dyn Error + Send + Sync>;
-
-/// Exit code of work that stopped before it was done.
-pub const STOPPED: u8 = 1;
-
-/// Exit code for invalid input. `clap` uses it for invalid options, too.
-pub const INVALID_INPUT: u8 = 2;
-
-/// The end of every `--help`.
-pub const EXIT_CODES: &str = "\
-Exit codes:
-  0  done
-  1  stopped before it was done
-  2  invalid input, or a file cannot be read or written";
-
-/// Prints a warning about replaced values of a structure file to standard error.
-pub fn print_load_warnings(file: &Path, warnings: LoadWarnings) {
-    if !warnings.is_empty() {
-        // A warning that cannot be printed is no reason to stop.
-        let _ = writeln!(io::stderr(), "warning: {}: {warnings}", file.display());
-    }
-}
-
-/// Returns the exit code of `main`: that of the value (`()` is success), or [`INVALID_INPUT`]
-/// after printing the error to standard error.
-///
-/// An [`io::Error`] of kind `Interrupted` ends with [`STOPPED`]. So does a broken pipe, without
-/// a message: the reader of standard output has seen enough, as `head` does.
-pub fn finish<T: Termination>(result: Result<T, AnyError>) -> ExitCode {
-    let error = match result {
-        Ok(value) => return value.report(),
-        Err(error) => error,
-    };
-    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-    if kind != Some(ErrorKind::BrokenPipe) {
-        // If standard error is closed, only the exit code is left.
-        let _ = writeln!(io::stderr(), "error: {error}");
-    }
-    match kind {
-        Some(ErrorKind::BrokenPipe | ErrorKind::Interrupted) => STOPPED.into(),
-        _ => INVALID_INPUT.into(),
-    }
-}
+pub use target::check_target;

@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,6 +19,7 @@ use bevy_rapier_molecules::relax::{CountedSpheres, RelaxConfig, RelaxStatus, Rel
 use super::arguments::Arguments;
 use super::common::{
     AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
+    stop_on_interrupt,
 };
 use super::library::Library;
 use super::membrane_scene::Shape;
@@ -29,9 +29,6 @@ use super::report::{
 };
 use super::scene::Scene;
 use super::simulation::{build, export_options, relaxer};
-
-/// Exit code after a second interruption: 128 + SIGINT, as in shells.
-const KILLED: i32 = 130;
 
 /// Relaxes the molecules of a preset, writes report, export and certificate, and prints the
 /// summary.
@@ -54,18 +51,6 @@ pub fn run(
     let stop = stop_on_interrupt()?;
     // On a thread of the pool, which saves handing over each parallel loop to it.
     rayon::scope(|_| relax(preset, max_time, screen, arguments, &stop))
-}
-
-/// A flag that Ctrl-C or a termination signal sets. A second one ends the program.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, ctrlc::Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(KILLED);
-        }
-    })?;
-    Ok(stop)
 }
 
 fn relax(

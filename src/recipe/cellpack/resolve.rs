@@ -221,7 +221,7 @@ impl<'a> Resolver<'a> {
         place: &str,
     ) -> Result<Vec3, RecipeError> {
         let unit = glam::DVec3::from_array(vector).try_normalize();
-        unit.as_ref().map(glam::DVec3::as_vec3).ok_or_else(|| {
+        unit.map(glam::DVec3::as_vec3).ok_or_else(|| {
             let value = format!("{vector:?}");
             self.out_of_range(place, what, "finite and not zero", value)
         })

@@ -102,6 +102,25 @@ fn molecules_and_cell_round_trip_through_every_format() {
 }
 
 #[test]
+fn molecules_stay_outside_of_the_box_without_wrapping() {
+    let single = triatomic();
+    let pose = Pose::from_translation(Vec3::new(-7.0, 6.0, 25.0));
+    let options = ExportOptions {
+        wrap: false,
+        ..in_box(Vec3::splat(5.0))
+    };
+    let scene = [(&single, pose)];
+    for (text, name) in [
+        (pdb_text(&scene, &options), "a.pdb"),
+        (mmcif_text(&scene, &options), "a.cif"),
+    ] {
+        assert!(text.contains("50.000"), "{name} has no cell");
+        let parts = split(&text, name, SplitBy::Molecule);
+        assert_same_atoms((&*parts[0].template, parts[0].pose), scene[0]);
+    }
+}
+
+#[test]
 fn molecules_of_one_file_are_told_apart() {
     let [single, pair] = [triatomic(), dimer()];
     // More chains than letters.

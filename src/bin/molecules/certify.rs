@@ -1,0 +1,72 @@
+//! `molecules certify`: whether a written structure is free of clashes and pierced rings.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bevy_rapier_molecules::certificate::{CertificateOptions, DEFAULT_TOLERANCE_NM, certify};
+use clap::Args;
+
+use crate::common::{AnyError, CommonArguments, STOPPED};
+
+/// Check that no atoms of different molecules are too close, and that no bond passes through a
+/// ring.
+///
+/// Molecules end at TER rows; in files without such rows each chain is a molecule. A unit cell with
+/// right angles is a periodic box.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
+    file: PathBuf,
+    /// Atoms of different molecules closer than this many nm overlap.
+    #[arg(
+        long,
+        value_name = "NM",
+        default_value_t = DEFAULT_TOLERANCE_NM,
+        allow_negative_numbers = true
+    )]
+    tolerance: f32,
+    #[command(flatten)]
+    common: CommonArguments,
+    /// Print the report to standard output: short for --report -.
+    #[arg(long, conflicts_with = "report")]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  molecules certify membrane.pdb
+  molecules certify vesicle.cif.gz --tolerance 0.15 --report certificate.json
+
+Exit codes:
+  0  the structure is clean
+  1  it is not clean
+  2  invalid input, or a file cannot be read or written";
+
+pub fn run(mut arguments: Arguments) -> Result<ExitCode, AnyError> {
+    if arguments.json {
+        arguments.common.report = Some("-".into());
+    }
+    let Arguments {
+        file,
+        tolerance,
+        common,
+        ..
+    } = &arguments;
+    common.prepare()?;
+    if !(tolerance.is_finite() && *tolerance > 0.0) {
+        return Err(format!("--tolerance must be positive and finite, not {tolerance} nm").into());
+    }
+    let options = CertificateOptions {
+        tolerance: *tolerance,
+        ..CertificateOptions::default()
+    };
+    let certificate = certify(file, &options)?;
+    common.write_report(&certificate)?;
+    common.print(|out| writeln!(out, "{certificate}"))?;
+    Ok(if certificate.is_clean() {
+        ExitCode::SUCCESS
+    } else {
+        STOPPED.into()
+    })
+}

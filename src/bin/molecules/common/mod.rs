@@ -1,0 +1,23 @@
+//! Shared by the commands, and file by file by the examples: options, errors and exit codes,
+//! progress, files to write.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the examples need more of this module than the commands"
+)]
+
+pub mod clash_search;
+mod common_arguments;
+mod exit;
+mod interrupt;
+mod load_warnings;
+mod progress;
+mod target;
+
+pub use common_arguments::CommonArguments;
+pub use exit::{AnyError, EXIT_CODES, INVALID_INPUT, STOPPED, finish};
+pub use interrupt::stop_on_interrupt;
+pub use load_warnings::print_load_warnings;
+pub use progress::Progress;
+pub use target::check_target;

@@ -1,0 +1,8 @@
+//! The program `molecules`: options, exit codes, reports and files of its commands.
+
+mod all_commands;
+mod certify;
+mod clashes;
+mod convert;
+mod inspect;
+mod run_program;
