@@ -1,1 +1,3 @@
 //! Recipes: files that say which molecules a scene has, and where.
+
+pub mod bent;
