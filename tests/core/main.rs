@@ -24,6 +24,8 @@ mod names;
 mod proxy;
 mod readers;
 mod readers_never_panic;
+#[cfg(feature = "recipe")]
+mod recipes;
 mod relaxation;
 mod relaxer;
 mod relaxer_periodic;
