@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the seed corpus of the fuzzer, corpus/read_structure/hand-*."""
+"""Writes the seed corpora of the fuzzer, corpus/*/hand-*."""
 
 import gzip
 import pathlib
 import struct
 
-FOLDER = pathlib.Path(__file__).parent / "corpus" / "read_structure"
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+FOLDER = CORPUS / "read_structure"
 PDB, MMCIF, BINARY, ANY = 0, 1, 2, 3
 
 
@@ -188,3 +189,32 @@ write("any.cif", ANY, CIF)
 write("any.bcif", ANY, BCIF)
 write("any.cif.gz", ANY, gzip.compress(CIF, mtime=0))
 write("packed.bcif.gz", BINARY, gzip.compress(BCIF, mtime=0))
+
+SPACE = "[ space ] dimensions 9, 9.5, 9 "
+BENT = {
+    "settings": """[ general ] # comment
+title "a b" ; comment
+seed 1 bead-radius .2 max-tries-mult 3 max-tries-rot-div 4 rearrange none
+[ space ] dimensions (1, 2, 3) resolution 0.5 periodic true
+[ includes ] "a.itp" "b.itp"
+[ segments ]
+""",
+    "shapes": SPACE + """[ segments ] [ compartments ]
+a is all b from "b.npz"
+c as sphere at center with radius 2 d as sphere at 1, 2, 3 with diameter 3.
+e as cuboid from start to end f within 1 of a g around 1 of b
+""",
+    "expressions": SPACE + """[ segments ] [ compartments ]
+a where 2 < x and not (y > -5 or z < 1.5) b combines not a or (a and (not a))
+""",
+    "segments": SPACE + """[ compartments ] a is all b is all
+[ constraints ] r rotates x, y s rotates
+[ segments ] p:TAG 3 from "p.pdb" in a, b satisfies r, s
+q 1M from "q.pdb" in a q 1mM from "q.pdb" in a q 1uM from "q.pdb" in a
+q 1\u00b5M from "q.pdb" in a q 1\u03bcM from "q.pdb" in a q 1nM from "q" in b q 1pM from "q" in b
+""",
+    "line-ends": "\ufeff[ space ]\r\ndimensions 1, 1, 1\r[ segments ]\n",
+}
+(CORPUS / "read_bent").mkdir(parents=True, exist_ok=True)
+for name, text in BENT.items():
+    (CORPUS / "read_bent" / f"hand-{name}.bent").write_bytes(text.encode())

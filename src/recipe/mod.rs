@@ -46,6 +46,7 @@
 //! - Distances of gradients are exact, not those of grid points.
 //! - `grow`, `multi_cylinder` and tiles are not supported.
 
+pub mod bent;
 mod cellpack;
 mod distribution;
 mod error;

@@ -25,6 +25,8 @@ mod occupied_volume;
 mod proxy;
 mod readers;
 mod readers_never_panic;
+#[cfg(feature = "recipe")]
+mod recipes;
 mod relaxation;
 mod relaxer;
 mod relaxer_periodic;

@@ -1,0 +1,3 @@
+//! Recipes: readers and what they build.
+
+mod bent_files;
