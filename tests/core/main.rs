@@ -18,11 +18,14 @@ mod hashed_grid_queries;
 mod local_grid;
 mod membrane_proteins;
 mod membranes;
+mod mesh_files;
 mod molecule_shape;
 mod motion;
 mod proxy;
 mod readers;
 mod readers_never_panic;
+#[cfg(feature = "recipe")]
+mod recipes;
 mod relaxation;
 mod relaxer;
 mod relaxer_periodic;

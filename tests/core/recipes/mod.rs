@@ -1,0 +1,3 @@
+//! Files of recipes.
+
+mod sphere_trees;
