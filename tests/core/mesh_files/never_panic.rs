@@ -81,3 +81,27 @@ proptest! {
         read(&bytes, source, None);
     }
 }
+
+/// The seed corpus of the fuzzer contains valid files after the byte of the format.
+#[test]
+fn the_fuzz_corpus_is_read() {
+    const SPHERE_TREE: u8 = 4;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/read_mesh");
+    // The published crate does not contain the corpus.
+    let Ok(files) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for file in files.map(|file| file.unwrap().path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let bytes = std::fs::read(&file).unwrap();
+        if !name.starts_with("hand-") || bytes[0] == SPHERE_TREE {
+            continue;
+        }
+        let format = FORMATS.get(usize::from(bytes[0])).copied();
+        // Without a format, the fuzzer gives this name.
+        let mesh = read_mesh(&bytes[1..], "input.ply", format);
+        let mesh = mesh.unwrap_or_else(|error| panic!("{name}: {error}"));
+        ShapeCompartment::mesh(&mesh.vertices, &mesh.triangles, Pose::IDENTITY)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}

@@ -187,6 +187,21 @@ fn truncated_files_are_rejected_wherever_they_end() {
     }
 }
 
+/// The seed corpus of the fuzzer contains valid files after the byte of the format.
+#[test]
+fn the_fuzz_corpus_is_read() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fuzz/corpus/read_mesh/hand-tree.sph"
+    );
+    // The published crate does not contain the corpus.
+    let Ok(bytes) = std::fs::read(file) else {
+        return;
+    };
+    let tree = SphereTree::read(&bytes[1..], "hand-tree.sph").unwrap();
+    assert_eq!((tree.levels().len(), tree.spheres().len()), (2, 2));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
