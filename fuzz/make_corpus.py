@@ -5,13 +5,19 @@ import gzip
 import pathlib
 import struct
 
-CORPUS = pathlib.Path(__file__).parent / "corpus"
-FOLDER = CORPUS / "read_structure"
+FOLDER = pathlib.Path(__file__).parent / "corpus"
 PDB, MMCIF, BINARY, ANY = 0, 1, 2, 3
+OBJ, STL, PLY, BY_NAME, SPHERES = 0, 1, 2, 3, 4
 
 
-def write(name, choice, content):
-    (FOLDER / f"hand-{name}").write_bytes(bytes([choice]) + content)
+def write(name, choice, content, target="read_structure"):
+    folder = FOLDER / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"hand-{name}").write_bytes(bytes([choice]) + content)
+
+
+def write_mesh(name, choice, content):
+    write(name, choice, content, "read_mesh")
 
 
 UNKNOWN = b"HETATM    1 UNK  UNX A   1      10.000  20.000 -30.500   inf  0.00           X"
@@ -175,7 +181,6 @@ BCIF = pack(
     }
 )
 
-FOLDER.mkdir(parents=True, exist_ok=True)
 write("short.pdb", PDB, ATOM)
 write("unknown.pdb", PDB, UNKNOWN)
 write("numbers.pdb", PDB, LONG + TAIL)
@@ -215,6 +220,94 @@ q 1\u00b5M from "q.pdb" in a q 1\u03bcM from "q.pdb" in a q 1nM from "q" in b q 
 """,
     "line-ends": "\ufeff[ space ]\r\ndimensions 1, 1, 1\r[ segments ]\n",
 }
-(CORPUS / "read_bent").mkdir(parents=True, exist_ok=True)
+(FOLDER / "read_bent").mkdir(parents=True, exist_ok=True)
 for name, text in BENT.items():
-    (CORPUS / "read_bent" / f"hand-{name}.bent").write_bytes(text.encode())
+    (FOLDER / "read_bent" / f"hand-{name}.bent").write_bytes(text.encode())
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1.5)]
+TRIANGLES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+OBJ_STATEMENTS = b"""# a pyramid
+mtllib a.mtl
+o first
+v 0 0 0
+v 1 0 0 0.5 0.5 0.5
+v 1 1 0 1.0
+v 0 1 0
+vn 0 0 1
+g b
+f 1/1 4/1 \\
+  3/1 2/1
+v 0.5 5e-1 .75
+f 1/1/1 2/1/1 -1/1/1
+f 2//1 3//1 -1//1
+f 3 4 -1
+f -2 1 -1
+"""
+FACET = """ facet normal 0 0 0
+  outer loop
+   vertex {}
+   vertex {}
+   vertex {}
+  endloop
+ endfacet
+"""
+
+
+def coordinates(corner):
+    return " ".join(map(str, corner))
+
+
+def ascii_stl():
+    facets = [FACET.format(*(coordinates(CORNERS[k]) for k in row)) for row in TRIANGLES]
+    half = len(facets) // 2
+    parts = facets[:half], facets[half:]
+    return "".join(f"solid a\n{''.join(part)}endsolid a\n" for part in parts).encode()
+
+
+def binary_stl(header):
+    rows = [
+        struct.pack("<12fH", 0, 0, 0, *CORNERS[a], *CORNERS[b], *CORNERS[c], 0)
+        for a, b, c in TRIANGLES
+    ]
+    return header.ljust(80, b"\0") + struct.pack("<I", len(rows)) + b"".join(rows)
+
+
+PLY_HEADER = """ply
+format {} 1.0
+comment by hand
+obj_info nothing
+element material 1
+property list uchar short weights
+element face {}
+property uchar flags
+property list uchar int vertex_indices
+element vertex {}
+property float x
+property list uint8 float64 tags
+property double y
+property float32 z
+end_header
+"""
+
+
+def ply(encoding):
+    header = PLY_HEADER.format(encoding, len(TRIANGLES), len(CORNERS)).encode()
+    if encoding == "ascii":
+        rows = ["2 -1 7"]
+        rows += [f"9 3 {a} {b} {c}" for a, b, c in TRIANGLES]
+        rows += [f"{x} 1 0.5 {y} {z}" for x, y, z in CORNERS]
+        return header + "\n".join(rows).encode()
+    order = "<" if encoding == "binary_little_endian" else ">"
+    rows = [struct.pack(f"{order}Bhh", 2, -1, 7)]
+    rows += [struct.pack(f"{order}BB3i", 9, 3, *row) for row in TRIANGLES]
+    rows += [struct.pack(f"{order}fBddf", x, 1, 0.5, y, z) for x, y, z in CORNERS]
+    return header + b"".join(rows)
+
+
+write_mesh("statements.obj", OBJ, OBJ_STATEMENTS)
+write_mesh("text.stl", STL, ascii_stl())
+write_mesh("binary.stl", STL, binary_stl(b""))
+write_mesh("solid.stl", STL, binary_stl(b"solid a"))
+for encoding in ("ascii", "binary_little_endian", "binary_big_endian"):
+    write_mesh(f"{encoding}.ply", PLY, ply(encoding))
+write_mesh("any.ply", BY_NAME, ply("ascii"))
+write_mesh("tree.sph", SPHERES, b"# rmin rmax\n1.5 3\n\n2\n1\n0 0 0 3 0 1\n2\n-1.5 0 0 1.5\n1.5 0 0 1.5\n")

@@ -18,6 +18,7 @@ mod hashed_grid_queries;
 mod local_grid;
 mod membrane_proteins;
 mod membranes;
+mod mesh_files;
 mod molecule_shape;
 mod motion;
 mod names;

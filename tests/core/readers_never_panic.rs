@@ -104,7 +104,7 @@ fn build_bodies(structure: &Structure) {
 
 /// A modification of a file; positions are fractions of its length.
 #[derive(Clone, Debug)]
-enum Change {
+pub enum Change {
     Set(f64, u8),
     Flip(f64, u8),
     Cut(f64),
@@ -112,7 +112,7 @@ enum Change {
     Repeat(f64, usize),
 }
 
-fn change() -> impl Strategy<Value = Change> {
+pub fn change() -> impl Strategy<Value = Change> {
     let position = || 0.0..1.0;
     prop_oneof![
         4 => (position(), any::<u8>()).prop_map(|(at, byte)| Change::Set(at, byte)),
@@ -123,7 +123,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-fn apply(bytes: &mut Vec<u8>, change: &Change) {
+pub fn apply(bytes: &mut Vec<u8>, change: &Change) {
     if bytes.is_empty() {
         return;
     }

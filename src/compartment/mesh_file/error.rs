@@ -117,7 +117,7 @@ pub enum MeshFileProblem {
     },
     /// The size of a binary STL file does not match its number of triangles.
     #[error(
-        "the file has {found} bytes, but a binary STL file of {triangles} triangles has {expected}; it may be truncated"
+        "the file has {found} bytes, but a binary STL file of {triangles} triangles has {expected}; it may be truncated, or not be an STL file"
     )]
     WrongSize {
         /// Bytes of the file.

@@ -1,3 +1,4 @@
 //! Recipes: readers and what they build.
 
 mod bent_files;
+mod sphere_trees;
