@@ -22,6 +22,11 @@
 //! | `single_sphere` | one sphere of its radius |
 //! | `multi_sphere` | the spheres of a `.sph` file or of lists, deepest level |
 //!
+//! Structure files are next to the recipe, in a folder of
+//! [`ReadOptions::structure_folders`], or bundled: `popc`, `pope`, `dppc`, `cholesterol`, `1gzx`
+//! (hemoglobin), `1ubq` (ubiquitin), `2por` (a porin), `4c64` (DNA), `t4_lysozyme`, `dhfr` and others
+//! ([`bundled_structures`]).
+//!
 //! # Compartments
 //!
 //! Spheres, boxes, cylinders and closed meshes (OBJ, STL, PLY), or capsules and rings by our
@@ -47,6 +52,7 @@
 //! - `grow`, `multi_cylinder` and tiles are not supported.
 
 pub mod bent;
+mod bundled;
 mod cellpack;
 mod distribution;
 mod error;
@@ -59,6 +65,7 @@ mod population;
 mod read;
 mod sphere_tree;
 
+pub use bundled::bundled_structures;
 pub use cellpack::recipe_schema;
 pub use distribution::Distribution;
 pub use error::{RecipeError, RecipeProblem, RecipeWarning};

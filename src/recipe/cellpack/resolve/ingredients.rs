@@ -8,6 +8,7 @@ use super::super::additions::{DetailFile, ObjectAdditions};
 use super::super::object::{ObjectFile, ObjectType, RepresentationFile};
 use super::{RawItem, Resolver, changes_molecule, join};
 use crate::molecule::{AssemblyChoice, LoadOptions, Structure, load_structure};
+use crate::recipe::bundled::{bundled, bundled_structures};
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{BodyAxis, Ingredient, IngredientShape, RotationRange};
 use crate::recipe::{RecipeError, SphereTree};
@@ -214,33 +215,28 @@ impl Resolver<'_> {
         file: &RepresentationFile,
         place: &str,
     ) -> Result<Arc<Structure>, RecipeError> {
+        let invalid = |error| self.error(place, error);
         let find = |name: &String| self.files.find(file.path.as_deref(), name);
         let by_name = file.name.as_ref().map(find);
-        let path = match by_name {
-            Some(Ok(path)) => path,
-            tried => {
-                let names = [&file.name, &file.id];
-                let beside = names
-                    .into_iter()
-                    .flatten()
-                    .find_map(|name| self.files.find_structure(name));
-                match (beside, tried) {
-                    (Some(path), _) => path,
-                    (None, Some(Err(problem))) => return Err(self.error(place, problem)),
-                    (None, _) => {
-                        let id = file.id.as_deref().unwrap_or_default();
-                        let expected = format!(
-                            "expected a structure file: there is none named '{id}' next to the recipe"
-                        );
-                        return Err(self.error(place, RecipeProblem::Missing(expected)));
-                    }
-                }
+        if let Some(Ok(path)) = &by_name {
+            let structure = load_structure(path, &LoadOptions::default());
+            return structure.map(Arc::new).map_err(invalid);
+        }
+        for name in [&file.name, &file.id].into_iter().flatten() {
+            if let Some(path) = self.files.find_structure(name) {
+                let structure = load_structure(&path, &LoadOptions::default());
+                return structure.map(Arc::new).map_err(invalid);
             }
-        };
-        let structure = load_structure(&path, &LoadOptions::default());
-        Ok(Arc::new(
-            structure.map_err(|error| self.error(place, error))?,
-        ))
+            if let Some(structure) = bundled(name) {
+                return structure.map_err(invalid);
+            }
+        }
+        if let Some(Err(problem)) = by_name {
+            return Err(self.error(place, problem));
+        }
+        let id = file.id.as_deref().unwrap_or_default();
+        let kind = "structure file next to the recipe, nor a bundled one, named";
+        Err(self.unknown_name(place, kind, id, bundled_structures()))
     }
 
     fn atoms(
