@@ -77,4 +77,4 @@ pub use model::{
 pub use pack::{Leftover, PackOptions, Packing, pack, relax};
 pub use population::{EntryReport, Population, PopulationReport, RegionReport, populate};
 pub use read::ReadOptions;
-pub use sphere_tree::{SphereTree, SphereTreeError};
+pub use sphere_tree::{SphereTree, SphereTreeError, SphereTreeProblem};

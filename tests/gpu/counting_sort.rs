@@ -58,7 +58,7 @@ fn assert_sorted(device: &GpuDevice, keys: &[u32], bins: u32) {
     assert_eq!(u64::from(starts[bins as usize]), sum);
     assert_eq!(
         occupancy.sum(),
-        counts.iter().map(|count| count * count).sum()
+        counts.iter().map(|count| count * count).sum::<u64>()
     );
     assert_eq!(
         u64::from(occupancy.max),

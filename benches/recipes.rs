@@ -1,0 +1,228 @@
+//! Recipes: time to zero overlaps of the bundled ones, and searches of mixed radii.
+
+mod common;
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bevy_rapier_molecules::crowd::Crowd;
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack, populate};
+use bevy_rapier_molecules::relax::RelaxConfig;
+use bevy_rapier_molecules::search::{
+    FoundPairs, FoundPairsSink, HierarchicalGrid, MoleculeSearch, PairSearch, RigidSpheres,
+    UniformGrid,
+};
+use bevy_rapier_molecules::spheres::SphereSet;
+use clap::Args;
+use common::interleave::{Samples, ms, ratio};
+use common::{Column, Done, Part, Run, cells};
+
+/// The bundled recipes, small ones first.
+const RECIPES: [&str; 5] = [
+    "proteins_in_a_box",
+    "blood_plasma",
+    "coarse_spheres",
+    "vesicle",
+    "bacterium",
+];
+
+/// Rounds of which the median is taken.
+const ROUNDS: usize = 7;
+
+/// Limit of the time of one relaxation.
+const MAX_TIME: Duration = Duration::from_secs(300);
+
+#[derive(Args)]
+struct Options {
+    /// Recipe to pack instead of the bundled ones.
+    #[arg(long, value_name = "FILE")]
+    recipe: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let about = "Recipes: time to zero overlaps, and searches of mixed radii";
+    let parts = [
+        Part::new("packing", "time to zero overlaps", packing),
+        Part::new("mixed", "searches of mixed radii", mixed),
+    ];
+    common::run("recipes", about, &parts)
+}
+
+fn recipes(run: &Run, options: &Options) -> Vec<(String, PathBuf)> {
+    if let Some(path) = &options.recipe {
+        return vec![(path.display().to_string(), path.clone())];
+    }
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("assets/recipes");
+    let some = run.pick(RECIPES.len(), 1);
+    let all = RECIPES[..some].iter();
+    all.map(|name| ((*name).to_owned(), folder.join(format!("{name}.json"))))
+        .collect()
+}
+
+fn packing(run: &mut Run, options: &Options) -> Done {
+    let title = "Packing of recipes: populate and relax to zero overlaps.";
+    let columns = vec![
+        Column::text("recipe"),
+        Column::number("molecules"),
+        Column::number("atoms"),
+        Column::number("overlaps at the start"),
+        Column::number("iterations"),
+        Column::number("overlaps left"),
+        Column::measured("populate", "s").decimals(2),
+        Column::measured("relax", "s").decimals(2),
+    ];
+    let recipes = recipes(run, options);
+    let mut table = run.table(title, columns);
+    for (name, path) in recipes {
+        let recipe = Recipe::load(&path, &ReadOptions::default())?;
+        let begin = Instant::now();
+        populate(&recipe, None)?;
+        let populating = begin.elapsed();
+        let relax = RelaxConfig {
+            max_time: Some(MAX_TIME),
+            ..RelaxConfig::default()
+        };
+        let options = PackOptions { seed: None, relax };
+        let packing = pack(&recipe, &options, |_| ControlFlow::Continue(()))?;
+        table.row(cells![
+            &*name,
+            packing.report.molecules as f64,
+            packing.report.atoms as f64,
+            packing.relaxed.start.overlaps as f64,
+            f64::from(packing.relaxed.iterations),
+            packing.relaxed.end.overlaps as f64,
+            populating.as_secs_f64(),
+            packing.relaxed.elapsed.as_secs_f64(),
+        ]);
+    }
+    Ok(())
+}
+
+/// Times of one search each, s.
+struct Searches {
+    pairs: u64,
+    by_molecules: Duration,
+    from_scratch: Duration,
+    hierarchical: Duration,
+    uniform: Option<Duration>,
+}
+
+fn mixed(run: &mut Run, options: &Options) -> Done {
+    let title = "Pairs of overlapping spheres in scenes of mixed radii, ms per search.";
+    let columns = vec![
+        Column::text("scene"),
+        Column::number("spheres"),
+        Column::number("largest radius / smallest").decimals(0),
+        Column::number("pairs"),
+        Column::measured("by molecules", "ms").decimals(2),
+        Column::measured("by molecules, from scratch", "ms").decimals(2),
+        Column::measured("hierarchical grid", "ms").decimals(2),
+        Column::measured("uniform grid", "ms").decimals(2),
+        Column::measured("hierarchical / by molecules", "").decimals(1),
+    ];
+    let recipes = recipes(run, options);
+    let rounds = run.pick(ROUNDS, 1);
+    let mut table = run.table(title, columns);
+    for (name, path) in recipes {
+        let recipe = Recipe::load(&path, &ReadOptions::default())?;
+        let start = populate(&recipe, None)?.crowd;
+        let packing = pack(&recipe, &PackOptions::default(), |_| {
+            ControlFlow::Continue(())
+        })?;
+        for (state, crowd) in [("at the start", &start), ("at rest", &packing.crowd)] {
+            let radii = crowd
+                .members()
+                .iter()
+                .flat_map(|m| crowd.template_of(m).radii());
+            let (low, high) = radii.fold((f32::MAX, 0.0_f32), |(low, high), radius| {
+                (low.min(*radius), high.max(*radius))
+            });
+            let found = search(crowd, rounds)?;
+            table.row(cells![
+                &*format!("{name}, {state}"),
+                crowd.atom_count() as f64,
+                f64::from(high / low),
+                found.pairs as f64,
+                ms(found.by_molecules),
+                ms(found.from_scratch),
+                ms(found.hierarchical),
+                found.uniform.map(ms),
+                ratio(found.hierarchical, found.by_molecules),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+/// Counts pairs with each search, in turns. All find the same number.
+fn search(crowd: &Crowd, rounds: usize) -> Result<Searches, Box<dyn Error>> {
+    let shapes: Vec<Arc<RigidSpheres>> = crowd
+        .templates()
+        .iter()
+        .map(|template| Arc::new(RigidSpheres::atoms(template)))
+        .collect();
+    let members = crowd.members();
+    let mut molecules = MoleculeSearch::new();
+    molecules.set_molecules(members.iter().map(|m| shapes[m.template as usize].clone()))?;
+    molecules.set_periodic_box(crowd.periodic_box());
+    let spheres = SphereSet::from_molecules(crowd.instances())?;
+    let (mut hierarchical, mut uniform) = (HierarchicalGrid::new(), UniformGrid::new());
+    let mut times: [Samples; 4] = Default::default();
+    let [mut remembered, mut scratch, mut levels, mut cells] = [0; 4];
+    let mut has_uniform = true;
+    count(&mut molecules, |k| members[k].pose)?;
+    for round in 0..rounds {
+        // All molecules move a little, so that nothing is known beforehand.
+        let shift = glam::Vec3::X * (1.0e-4 * (round as f32 + 1.0));
+        let pose = |k: usize| Pose {
+            position: members[k].pose.position + shift,
+            ..members[k].pose
+        };
+        remembered = times[0].time(|| count(&mut molecules, pose))?;
+        molecules.forget();
+        scratch = times[1].time(|| count(&mut molecules, pose))?;
+        levels = times[2].time(|| hierarchical.count_pairs(&spheres, 0.0))?;
+        if has_uniform {
+            match times[3].time(|| uniform.count_pairs(&spheres, 0.0)) {
+                Ok(found) => cells = found,
+                // Its cells are as wide as the largest sphere.
+                Err(_) => has_uniform = false,
+            }
+        }
+    }
+    let differs = |found: u64| found.abs_diff(levels) > levels / 10_000 + 2;
+    if crowd.periodic_box().is_none()
+        && (differs(remembered) || differs(scratch) || has_uniform && differs(cells))
+    {
+        return Err(format!("{remembered}, {scratch}, {levels} and {cells} pairs").into());
+    }
+    Ok(Searches {
+        pairs: scratch,
+        by_molecules: times[0].median(),
+        from_scratch: times[1].median(),
+        hierarchical: times[2].median(),
+        uniform: has_uniform.then(|| times[3].median()),
+    })
+}
+
+fn count(
+    search: &mut MoleculeSearch,
+    pose: impl Fn(usize) -> Pose + Sync,
+) -> Result<u64, Box<dyn Error>> {
+    let mut parts: Vec<u64> = Vec::new();
+    let sink = FoundPairsSink {
+        parts: &mut parts,
+        keep_unmoved: |_: &u64| false,
+        with_centers: false,
+        clear: |part: &mut u64| *part = 0,
+        repeat: |_: &mut u64, _| false,
+        receive: |part: &mut u64, found: &FoundPairs<'_>| *part += found.pairs.len() as u64,
+    };
+    search.find(pose, 0.0, sink)?;
+    Ok(parts.iter().sum())
+}
