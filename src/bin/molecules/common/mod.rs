@@ -14,6 +14,7 @@ mod interrupt;
 mod load_warnings;
 mod memory;
 mod progress;
+pub mod recipe_arguments;
 mod relaxation;
 mod target;
 
