@@ -229,6 +229,60 @@ fn options_replace_tolerance_and_stop_criteria() {
     assert_eq!(report["reason"], "max_time");
 }
 
+/// A periodic box with proteins and coarse spheres. `atomic` names the structure file.
+fn proteins_and_granules(file: &str, atomic: &Value) -> String {
+    let text = value!({
+        "name": "mixture",
+        "format_version": "2.1",
+        "bounding_box": [[0, 0, 0], [10, 10, 10]],
+        "bevy_rapier_molecules": { "unit": "nm", "periodic": true },
+        "objects": {
+            "ubiquitin": { "representations": { "atomic": atomic } },
+            "granule": { "type": "single_sphere", "radius": 2 },
+        },
+        "composition": { "space": { "regions": { "interior": [
+            { "object": "ubiquitin", "count": 12 },
+            { "object": "granule", "count": 3 },
+        ] } } },
+    });
+    scratch_file(file, &text.to_string())
+}
+
+#[test]
+fn atoms_and_coarse_spheres_share_a_periodic_box() {
+    let mixture = proteins_and_granules("mixture.json", &value!({ "id": "1ubq" }));
+    for extension in ["cif", "pdb.gz"] {
+        let file = scratch(&format!("mixture.{extension}"));
+        let report = json(
+            &[
+                "pack",
+                &mixture,
+                "-o",
+                &file,
+                "--structures",
+                "assets/molecules",
+                "--json",
+            ],
+            0,
+        );
+        assert_eq!(report["molecules"], 15);
+        assert_eq!(report["coarse_molecules"], 3);
+        assert_eq!(report["overlaps_checked"], 0);
+        assert_eq!(report["box_nm"], value!([10.0, 10.0, 10.0]));
+        assert_eq!(report["certificate"]["box_nm"], report["box_nm"]);
+        assert!(report["certificate"]["least_distance_nm"].as_f64().unwrap() >= 0.2);
+    }
+}
+
+#[test]
+fn files_outside_of_the_folder_need_permission() {
+    let molecules = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/molecules");
+    let atomic = value!({ "path": molecules, "name": "1ubq.cif" });
+    let mixture = proteins_and_granules("outside.json", &atomic);
+    assert_rejected(&["pack", &mixture, "--dry-run"], "--allow-outside");
+    stdout(&["pack", &mixture, "--dry-run", "--allow-outside"]);
+}
+
 #[test]
 fn the_certificate_is_written_or_left_out() {
     let (file, certificate) = (scratch("certified.cif"), scratch("certificate.json"));

@@ -1,5 +1,6 @@
 //! `molecules inspect` of a recipe: what it asks for, and how much space that takes.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -105,9 +106,7 @@ struct EntryOutput {
 
 /// Whether a file is a recipe, by its extension.
 pub fn is_recipe(file: &Path) -> bool {
-    let extension = file
-        .extension()
-        .map(|extension| extension.to_ascii_lowercase());
+    let extension = file.extension().map(OsStr::to_ascii_lowercase);
     extension.is_some_and(|extension| extension == "json" || extension == "bent")
 }
 
