@@ -229,6 +229,18 @@ fn options_replace_tolerance_and_stop_criteria() {
     assert_eq!(report["reason"], "max_time");
 }
 
+#[test]
+fn a_recipe_without_molecules_is_an_empty_file() {
+    let nothing = spheres("nothing.json", 0, 10, [0, 100]);
+    let file = scratch("nothing.cif");
+    let report = json(&["pack", &nothing, "-o", &file, "--json"], 0);
+    assert_eq!(
+        (&report["molecules"], &report["complete"]),
+        (&value!(0), &value!(true))
+    );
+    assert!(report["certificate"].is_null() && Path::new(&file).is_file());
+}
+
 /// A periodic box with proteins and coarse spheres. `atomic` names the structure file.
 fn proteins_and_granules(file: &str, atomic: &Value) -> String {
     let text = value!({

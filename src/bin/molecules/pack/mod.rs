@@ -159,6 +159,8 @@ impl Arguments {
         let packing = relax_crowd(&recipe, population, config, &mut progress, stop)?;
         report.seconds.relaxing = packing.relaxed.elapsed.as_secs_f64();
         report.relaxation = Relaxation::new(&packing);
+        // Until it is checked.
+        report.complete = Some(false);
         if packing.relaxed.reason == StopReason::Interrupted && !self.common.quiet {
             let _ = writeln!(
                 io::stderr(),
@@ -167,10 +169,12 @@ impl Arguments {
         }
         // Before the checks, which may take a while.
         let written = self.write(&packing.crowd, &options, &mut report, &mut progress);
-        self.check_packing(&packing, &mut report, &mut progress)?;
+        let checked = self.check_packing(&packing, &mut report, &mut progress);
+        progress.clear();
         report.peak_memory_bytes = peak_memory_bytes();
         self.common.write_report(&report)?;
         written?;
+        checked?;
         if let (Some(certificate), Some(path)) = (&report.certificate, &self.certificate) {
             let text = serde_json::to_string_pretty(certificate)? + "\n";
             fs::write(path, text)
@@ -242,12 +246,12 @@ impl Arguments {
         report.relaxation.overlaps_checked = Some(count_overlaps(&packing.crowd)?);
         if let Some(path) = &self.output
             && report.output.is_some()
+            && report.atoms > 0
             && !self.no_certificate
         {
             progress.show(1.0, format!("checking {}", path.display()));
             report.certificate = Some(certificate(path, &packing.crowd, report.tolerance_nm)?);
         }
-        progress.clear();
         report.complete = Some(report.is_complete());
         report.seconds.checking = begin.elapsed().as_secs_f64();
         Ok(())

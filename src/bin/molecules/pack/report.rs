@@ -44,7 +44,7 @@ pub struct Report {
     pub relaxation: Relaxation,
     /// Null without `--output`.
     pub output: Option<WrittenFile>,
-    /// Null without `--output` or with `--no-certificate`.
+    /// Null without `--output`, without molecules or with `--no-certificate`.
     pub certificate: Option<Certificate>,
 }
 
