@@ -22,12 +22,16 @@ mod exit;
 mod interrupt;
 #[path = "../../src/bin/molecules/common/load_warnings.rs"]
 mod load_warnings;
+#[path = "../../src/bin/molecules/common/memory.rs"]
+mod memory;
 #[cfg(feature = "draw")]
 pub mod orbit;
 #[cfg(feature = "draw")]
 pub mod panels;
 #[path = "../../src/bin/molecules/common/progress.rs"]
 mod progress;
+#[path = "../../src/bin/molecules/common/relaxation.rs"]
+mod relaxation;
 mod report;
 pub mod screen;
 #[cfg(feature = "draw")]
@@ -41,7 +45,9 @@ pub use device::{Device, fall_back_to_cpu, search_for_backend};
 pub use exit::{AnyError, EXIT_CODES, INVALID_INPUT, STOPPED, finish};
 pub use interrupt::stop_on_interrupt;
 pub use load_warnings::print_load_warnings;
+pub use memory::{Bytes, peak_memory_bytes};
 pub use progress::Progress;
+pub use relaxation::{rehearse_export, show_relaxation};
 pub use report::{Head, round};
 pub use screen::{Screen, Screenshot};
 pub use target::check_target;

@@ -11,22 +11,19 @@ use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::certificate::{Certificate, CertificateOptions, certify};
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::export::{export, write_mmcif, write_pdb};
-use bevy_rapier_molecules::molecule::Format;
+use bevy_rapier_molecules::export::export;
+use bevy_rapier_molecules::relax::RelaxConfig;
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
-use bevy_rapier_molecules::relax::{CountedSpheres, RelaxConfig, RelaxStatus, Relaxer};
 
 use super::arguments::Arguments;
 use super::common::{
     AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
-    stop_on_interrupt,
+    peak_memory_bytes, rehearse_export, show_relaxation, stop_on_interrupt,
 };
 use super::library::Library;
 use super::membrane_scene::Shape;
 use super::preset::Preset;
-use super::report::{
-    Report, StageMilliseconds, peak_memory_bytes, write_export_summary, write_summary,
-};
+use super::report::{Report, StageMilliseconds, write_export_summary, write_summary};
 use super::scene::Scene;
 use super::simulation::{build, export_options, relaxer};
 
@@ -74,7 +71,7 @@ fn relax(
         writeln!(io::stderr(), "warning: {warning}")?;
     }
     if let Some(path) = &arguments.export {
-        rehearse_export(path, &crowd)?;
+        rehearse_export(path, &crowd, &export_options(&crowd))?;
     }
     let (molecules, atoms) = (crowd.members().len(), crowd.atom_count());
     let config = RelaxConfig {
@@ -88,7 +85,7 @@ fn relax(
     let mut relaxer = relaxer(crowd, preset, config)?;
     let stages_before = relaxer.stages();
     let outcome = relaxer.run(|relaxer| {
-        show_progress(&mut progress, relaxer);
+        show_relaxation(&mut progress, relaxer);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -188,52 +185,4 @@ fn checked_export(path: &Path, crowd: &Crowd, preset: &Preset) -> Result<Certifi
         crowd: Some(crowd),
     };
     Ok(certify(path, &options)?)
-}
-
-fn show_progress(progress: &mut Progress, relaxer: &Relaxer) {
-    let status = relaxer.status();
-    progress.update(fraction_done(&relaxer.start_status(), &status), || {
-        let kind = match status.spheres {
-            CountedSpheres::Proxies => "proxy ",
-            _ => "",
-        };
-        format!(
-            "iteration {}: {} {kind}overlaps, deepest {:.4} nm, {} out of place",
-            relaxer.iterations(),
-            status.overlaps,
-            status.max_penetration_nm,
-            status.out_of_place,
-        )
-    });
-}
-
-/// The fraction of problems solved, on a logarithmic scale: the last few overlaps take as long
-/// as the first million.
-fn fraction_done(start: &RelaxStatus, current: &RelaxStatus) -> f64 {
-    let log_problems =
-        |status: &RelaxStatus| ((status.unresolved + status.out_of_place) as f64).ln_1p();
-    let start = log_problems(start);
-    if start > 0.0 {
-        (1.0 - log_problems(current) / start).clamp(0.0, 1.0)
-    } else {
-        1.0
-    }
-}
-
-/// Checks before the relaxation that the format can hold the molecules, by writing them to
-/// nowhere.
-fn rehearse_export(path: &Path, crowd: &Crowd) -> Result<(), AnyError> {
-    let options = export_options(crowd);
-    match Format::from_name(&path.to_string_lossy()) {
-        Some(Format::Pdb) => write_pdb(io::sink(), crowd.instances(), &options)?,
-        // It holds any number of molecules. One of each template checks the names.
-        Some(Format::Mmcif) => {
-            let templates = crowd.templates().iter();
-            let templates = templates.map(|template| (&**template, template.file_pose()));
-            write_mmcif(io::sink(), templates, &options)?
-        }
-        // Fails with an error about the extension.
-        _ => export(path, [], &options)?,
-    };
-    Ok(())
 }

@@ -1,6 +1,5 @@
 //! Report and summary of a relaxation without a window.
 
-use std::fmt::{self, Display};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::relax::{CountedSpheres, RelaxReport, StageTimes, StopReason};
 use serde::Serialize;
 
-use super::common::{Head, round};
+use super::common::{Bytes, Head, round};
 
 /// The content of `--report`.
 #[derive(Debug, Serialize)]
@@ -183,24 +182,4 @@ pub fn write_export_summary(
         write!(out, " --periodic")?;
     }
     writeln!(out)
-}
-
-/// Peak physical memory of this process, bytes. Linux only.
-pub fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
-}
-
-/// Displays bytes in MiB.
-struct Bytes(u64);
-
-impl Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MEBIBYTE: f64 = 1024.0 * 1024.0;
-        write!(f, "{:.1} MiB", self.0 as f64 / MEBIBYTE)
-    }
 }

@@ -1,6 +1,7 @@
 //! [`Distribution`]: random numbers and radii.
 
 use std::f64::consts::TAU;
+use std::fmt;
 
 use rand::{Rng, RngExt};
 
@@ -92,6 +93,23 @@ impl Distribution {
                 deviation: deviation * factor,
             },
             Self::List(values) => Self::List(values.iter().map(|value| value * factor).collect()),
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(value) => write!(f, "{value}"),
+            Self::Uniform { min, max } => write!(f, "{min} to {max}"),
+            Self::Normal { mean, deviation } => write!(f, "{mean} ± {deviation}"),
+            Self::List(values) => {
+                f.write_str("one of")?;
+                for (index, value) in values.iter().enumerate() {
+                    write!(f, "{} {value}", if index > 0 { "," } else { "" })?;
+                }
+                Ok(())
+            }
         }
     }
 }

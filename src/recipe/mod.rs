@@ -75,6 +75,8 @@ pub use model::{
     RotationRange,
 };
 pub use pack::{Leftover, PackOptions, Packing, pack, relax};
-pub use population::{EntryReport, Population, PopulationReport, RegionReport, populate};
+pub use population::{
+    EntryReport, IngredientBody, Population, PopulationReport, RegionReport, populate,
+};
 pub use read::ReadOptions;
 pub use sphere_tree::{SphereTree, SphereTreeError, SphereTreeProblem};

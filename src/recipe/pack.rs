@@ -42,6 +42,8 @@ pub struct Leftover {
 pub struct Packing {
     /// The molecules.
     pub crowd: Crowd,
+    /// Seed of the random choices.
+    pub seed: u64,
     /// Row of the report of each member of the crowd.
     pub rows: Vec<u32>,
     /// Numbers and volumes.
@@ -122,6 +124,7 @@ pub fn relax(
     let failed = |error| RecipeProblem::Relax(error).at(&recipe.source, "");
     let Population {
         crowd,
+        seed,
         rows,
         report,
         warnings,
@@ -135,6 +138,7 @@ pub fn relax(
     };
     Ok(Packing {
         crowd: relaxer.into_crowd(),
+        seed,
         rows,
         report,
         warnings: recipe.warnings.iter().cloned().chain(warnings).collect(),

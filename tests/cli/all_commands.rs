@@ -35,11 +35,11 @@ fn with<'a>(run: &'a [String], options: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn the_program_names_its_commands_and_version() {
     let help = stdout(&["--help"]);
-    for small in small_runs() {
+    for command in ["certify", "clashes", "convert", "inspect", "pack", "schema"] {
         let listed = help
             .lines()
             .filter_map(|line| line.split_whitespace().next());
-        assert!(listed.into_iter().any(|name| name == small[0]), "{help}");
+        assert!(listed.into_iter().any(|name| name == command), "{help}");
     }
     let version = stdout(&["--version"]);
     assert_eq!(
@@ -60,7 +60,20 @@ fn the_help_of_each_command_has_options_examples_and_exit_codes() {
             "convert",
             &["--output", "--by", "--model", "--assembly", "--chains"],
         ),
-        ("inspect", &["--waters", "--top", "--json"]),
+        (
+            "inspect",
+            &["--waters", "--top", "--json", "--allow-outside"],
+        ),
+        (
+            "pack",
+            &[
+                "--output",
+                "--seed",
+                "--tolerance",
+                "--max-time",
+                "--dry-run",
+            ],
+        ),
     ] {
         let help = stdout(&[name, "--help"]);
         for option in options.iter().chain(&["--report", "--quiet", "--threads"]) {

@@ -5,4 +5,7 @@ mod certify;
 mod clashes;
 mod convert;
 mod inspect;
+mod inspect_recipe;
+mod pack;
 mod run_program;
+mod schema;

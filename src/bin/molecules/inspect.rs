@@ -1,4 +1,4 @@
-//! `molecules inspect`: what is in a structure file.
+//! `molecules inspect`: what is in a structure file or a recipe.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,7 +16,9 @@ use glam::{DVec3, Vec3};
 use serde::Serialize;
 
 use crate::common::clash_search::By;
+use crate::common::recipe_arguments::RecipeArguments;
 use crate::common::{AnyError, CommonArguments, print_load_warnings};
+use crate::inspect_recipe::{self, write_rest};
 
 /// Mass of a dalton in a cubic nanometer, g/cm³: 1.66053907 · 10⁻²⁴ g in 10⁻²¹ cm³.
 const DENSITY_OF_A_DALTON: f64 = 1.660_539_07e-3;
@@ -24,13 +26,17 @@ const DENSITY_OF_A_DALTON: f64 = 1.660_539_07e-3;
 /// Concentration of one molecule in a cubic nanometer, mM: 10²⁴ per liter over Avogadro's number.
 const CONCENTRATION_OF_ONE: f64 = 1.660_539_07e3;
 
+/// Default of `--top`.
+const DEFAULT_ROWS: usize = 10;
+
 /// First bytes of gzip streams.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// How much of a gzipped file is decompressed to recognize its format, bytes.
 const INSPECTED_BYTES: u64 = 64 * 1024;
 
-/// Describe a structure file: atoms, residues, molecules, assemblies, box and densities.
+/// Describe a structure file: atoms, residues, molecules, assemblies, box and densities; or a
+/// recipe (.json, .bent): compartments, ingredients, numbers and how much space they take.
 ///
 /// By default, molecules are those of the first model and end at TER rows; in files without such
 /// rows each chain is a molecule. Molecules with the same atoms are one species. Volumes are those
@@ -38,17 +44,20 @@ const INSPECTED_BYTES: u64 = 64 * 1024;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
+    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped. Or a recipe: .json or
+    /// .bent.
     file: PathBuf,
-    /// The parts of the file that are its molecules.
-    #[arg(long, value_enum, default_value_t = By::Molecule)]
-    by: By,
+    /// The parts of a structure file that are its molecules [default: molecule].
+    #[arg(long, value_enum)]
+    by: Option<By>,
     /// Include waters.
     #[arg(long)]
     waters: bool,
-    /// Number of residue names and species in the table; the report has all of them.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    top: usize,
+    /// Number of rows of each table [default: 10, all for recipes]; the report has all of them.
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    #[command(flatten)]
+    recipe_arguments: RecipeArguments,
     #[command(flatten)]
     common: CommonArguments,
     /// Print the report to standard output: short for --report -.
@@ -61,6 +70,7 @@ Examples:
   molecules inspect 4hhb.bcif.gz
   molecules inspect membrane.pdb --by residue
   molecules inspect box.pdb --waters --json
+  molecules inspect cell.json
 
 Exit codes:
   0  done
@@ -155,10 +165,20 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, AnyError> {
         by,
         waters,
         top,
+        recipe_arguments,
         common,
         ..
     } = &arguments;
     common.prepare()?;
+    if inspect_recipe::is_recipe(file) {
+        if by.is_some() || *waters {
+            return Err("--by and --waters are for structure files, not for recipes".into());
+        }
+        return inspect_recipe::run(file, recipe_arguments, *top, common);
+    }
+    if recipe_arguments.allow_outside || !recipe_arguments.structures.is_empty() {
+        return Err("--allow-outside and --structures are for recipes, .json or .bent".into());
+    }
     let bytes = read(file)?;
     let options = LoadOptions {
         waters: *waters,
@@ -167,9 +187,15 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, AnyError> {
     };
     let structure = read_bytes(&bytes, &file.to_string_lossy(), &options)?;
     print_load_warnings(file, structure.warnings());
-    let output = describe(file, &bytes, &structure, *by, &options)?;
+    let output = describe(
+        file,
+        &bytes,
+        &structure,
+        by.unwrap_or(By::Molecule),
+        &options,
+    )?;
     common.write_report(&output)?;
-    common.print(|out| write_table(out, &output, *top))?;
+    common.print(|out| write_table(out, &output, top.unwrap_or(DEFAULT_ROWS)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -406,12 +432,4 @@ fn write_species(out: &mut dyn Write, species: &[Species], top: usize) -> io::Re
         }
     }
     write_rest(out, species.len(), top)
-}
-
-/// Writes how many rows of a table are left out.
-fn write_rest(out: &mut dyn Write, rows: usize, top: usize) -> io::Result<()> {
-    match rows.saturating_sub(top) {
-        0 => Ok(()),
-        rest => writeln!(out, "and {rest} more"),
-    }
 }

@@ -1,4 +1,5 @@
-//! `molecules`: checks, converts and describes structure files, without Bevy and without a window.
+//! `molecules`: packs recipes, and checks, converts and describes structure files, without Bevy and
+//! without a window.
 //!
 //! ```text
 //! cargo install --path . --no-default-features --features cli
@@ -12,6 +13,9 @@ mod clashes;
 mod common;
 mod convert;
 mod inspect;
+mod inspect_recipe;
+mod pack;
+mod schema;
 
 use std::process::ExitCode;
 
@@ -23,11 +27,13 @@ fn main() -> ExitCode {
         Command::Clashes(arguments) => clashes::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
+        Command::Pack(arguments) => pack::run(arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
     };
     common::finish(result)
 }
 
-/// Checks, converts and describes structure files of molecules.
+/// Packs scenes of molecules, and checks, converts and describes structure files.
 #[derive(Parser)]
 #[command(name = "molecules", version, after_help = AFTER_HELP)]
 struct Program {
@@ -41,6 +47,8 @@ enum Command {
     Convert(convert::Arguments),
     Clashes(clashes::Arguments),
     Certify(certify::Arguments),
+    Pack(pack::Arguments),
+    Schema(schema::Arguments),
 }
 
 const AFTER_HELP: &str = "\
@@ -49,6 +57,8 @@ Examples:
   molecules convert 4hhb.bcif.gz -o 4hhb.pdb --assembly 1
   molecules clashes membrane.pdb --by molecule --tolerance 0.2 --periodic
   molecules certify membrane.pdb
+  molecules pack cell.json -o cell.cif
+  molecules schema -o recipe.schema.json
 
 Lengths are nm. 'molecules COMMAND --help' lists the options of a command.
 

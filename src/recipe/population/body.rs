@@ -8,12 +8,15 @@ use glam::Vec3;
 use crate::membrane::{MembraneProtein, Species, known_area};
 use crate::molecule::{BodySpheres, MoleculeTemplate, Structure, occupied_volume};
 use crate::proxy::{PROXY_SEED, ProxySet};
+use crate::recipe::RecipeError;
 use crate::recipe::error::RecipeProblem;
-use crate::recipe::model::{BodyAxis, Ingredient, IngredientShape};
+use crate::recipe::model::{BodyAxis, Ingredient, IngredientShape, Recipe};
 
-/// The template of an ingredient.
+/// The spheres of an ingredient, its volume and its size.
 #[derive(Clone, Debug)]
-pub(super) struct IngredientBody {
+#[non_exhaustive]
+pub struct IngredientBody {
+    /// Its spheres: atoms of half the tolerance in radius, or coarse spheres.
     pub template: Arc<MoleculeTemplate>,
     /// Volume of its spheres; of atoms with their van der Waals radii, nm³.
     pub volume: f32,
@@ -33,11 +36,19 @@ pub(super) struct Orientation {
     pub is_guess: bool,
 }
 
+impl Recipe {
+    /// The spheres of an ingredient of this recipe.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if its shape cannot be a molecule.
+    pub fn body(&self, ingredient: &Ingredient) -> Result<IngredientBody, RecipeError> {
+        let body = body_of(ingredient, self.tolerance);
+        body.map_err(|problem| problem.at(&self.source, &*ingredient.place))
+    }
+}
+
 /// The body of an ingredient with atoms of half the tolerance in radius.
-pub(super) fn body_of(
-    ingredient: &Ingredient,
-    tolerance: f32,
-) -> Result<IngredientBody, RecipeProblem> {
+fn body_of(ingredient: &Ingredient, tolerance: f32) -> Result<IngredientBody, RecipeProblem> {
     let name = &ingredient.name;
     match &ingredient.shape {
         IngredientShape::Sphere { radius } => ball(name, *radius),

@@ -13,6 +13,7 @@ mod places;
 mod report;
 mod scatter;
 
+pub use body::IngredientBody;
 pub use report::{EntryReport, PopulationReport, RegionReport};
 
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
-use self::body::{IngredientBody, ball, body_of};
+use self::body::ball;
 use self::places::Places;
 use self::scatter::Scatter;
 use super::distribution::round_at_random;
@@ -49,6 +50,8 @@ const DEFAULT_SEED: u64 = 1;
 pub struct Population {
     /// The molecules.
     pub crowd: Crowd,
+    /// Seed of the random choices.
+    pub seed: u64,
     /// Row of the report of each member of the crowd.
     pub rows: Vec<u32>,
     /// Numbers and volumes.
@@ -111,8 +114,7 @@ impl<'a> Builder<'a> {
     fn new(recipe: &'a Recipe, seed: u64) -> Result<Self, RecipeError> {
         let mut bodies = Vec::new();
         for ingredient in &recipe.ingredients {
-            let body = body_of(ingredient, recipe.tolerance);
-            bodies.push(body.map_err(|p| p.at(&recipe.source, &*ingredient.place))?);
+            bodies.push(recipe.body(ingredient)?);
         }
         let periodic = if recipe.periodic {
             let periodic = PeriodicBox::new(recipe.size());
@@ -156,6 +158,7 @@ impl<'a> Builder<'a> {
         self.report.atoms = self.crowd.atom_count();
         Ok(Population {
             crowd: self.crowd,
+            seed: self.seed,
             rows: self.rows,
             report: self.report,
             warnings: self.warnings,

@@ -12,12 +12,17 @@ mod common_arguments;
 mod exit;
 mod interrupt;
 mod load_warnings;
+mod memory;
 mod progress;
+pub mod recipe_arguments;
+mod relaxation;
 mod target;
 
 pub use common_arguments::CommonArguments;
 pub use exit::{AnyError, EXIT_CODES, INVALID_INPUT, STOPPED, finish};
 pub use interrupt::stop_on_interrupt;
 pub use load_warnings::print_load_warnings;
+pub use memory::{Bytes, peak_memory_bytes};
 pub use progress::Progress;
+pub use relaxation::{rehearse_export, show_relaxation};
 pub use target::check_target;

@@ -1,0 +1,296 @@
+//! `molecules pack`: a scene from a recipe, relaxed until no molecules overlap.
+
+mod overlaps;
+mod report;
+
+use std::fs;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bevy_rapier_molecules::certificate::{Certificate, CertificateOptions, certify};
+use bevy_rapier_molecules::crowd::Crowd;
+use bevy_rapier_molecules::export::{ExportError, ExportOptions, export};
+use bevy_rapier_molecules::molecule::Format;
+use bevy_rapier_molecules::recipe::{Packing, Population, Recipe, populate, relax};
+use bevy_rapier_molecules::relax::capacity::capacity_warnings;
+use bevy_rapier_molecules::relax::{RelaxConfig, StopReason};
+use clap::Args;
+
+use self::overlaps::{coarse_molecules, count_overlaps, smallest_radius};
+pub use self::report::{Filling, readable, write_filling};
+use self::report::{Relaxation, Report, WrittenFile, write_costs, write_packing, write_population};
+use crate::common::recipe_arguments::{RecipeArguments, print_recipe_warnings};
+use crate::common::{
+    AnyError, CommonArguments, Progress, STOPPED, check_target, peak_memory_bytes, rehearse_export,
+    show_relaxation, stop_on_interrupt,
+};
+
+/// Fill a recipe of cellPACK or bentopy with molecules, and push them apart until none overlap.
+///
+/// Nothing is dropped: what does not fit overlaps in the end and is listed. Ctrl-C writes the
+/// molecules as they are; a second one ends the program at once.
+///
+/// The result is checked twice: a search other than that of the relaxation counts overlapping
+/// spheres, and the certificate compares the atoms in the written file. The file has no radii, so
+/// the certificate covers the distances between centers, not the extent of coarse spheres.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Recipe: .json (cellPACK 2.0 or 2.1) or .bent (bentopy).
+    recipe: PathBuf,
+    /// File to write: .cif, .mmcif, .pdb or .ent, with .gz to compress it [default: none, only a
+    /// report].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Seed of all random choices [default: that of the recipe, else 1].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Least distance between atoms of different molecules, nm [default: that of the recipe].
+    #[arg(long, value_name = "NM", allow_negative_numbers = true)]
+    tolerance: Option<f32>,
+    /// Stop the relaxation after this time.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    max_time: Option<f64>,
+    /// Stop the relaxation after this many iterations.
+    #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
+    max_iterations: u32,
+    #[command(flatten)]
+    recipe_arguments: RecipeArguments,
+    /// Do not check the written file.
+    #[arg(long)]
+    no_certificate: bool,
+    /// Write the certificate to this file as JSON.
+    #[arg(long, value_name = "FILE", requires = "output")]
+    #[arg(conflicts_with_all = ["no_certificate", "dry_run"])]
+    certificate: Option<PathBuf>,
+    /// Only count the molecules and compare their volumes with the space; write no structure.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    common: CommonArguments,
+    /// Print the report to standard output: short for --report -.
+    #[arg(long, conflicts_with = "report")]
+    json: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  molecules pack cell.json -o cell.cif
+  molecules pack cell.json -o cell.cif.gz --seed 7 --max-time 600 --report report.json
+  molecules pack cell.json --dry-run
+  molecules pack blood.bent -o blood.pdb --structures proteins
+
+Exit codes:
+  0  all molecules are there, in place and without overlaps
+  1  stopped before that; the file has the molecules as they are
+  2  invalid input, or a file cannot be read or written";
+
+pub fn run(mut arguments: Arguments) -> Result<ExitCode, AnyError> {
+    if arguments.json {
+        arguments.common.report = Some("-".into());
+    }
+    arguments.common.prepare()?;
+    let config = arguments.check()?;
+    let stop = stop_on_interrupt()?;
+    // On a thread of the pool, which saves handing over each parallel loop to it.
+    rayon::scope(|_| arguments.pack(config, &stop))
+}
+
+impl Arguments {
+    /// Checks options and targets before anything is read.
+    fn check(&self) -> Result<RelaxConfig, AnyError> {
+        for target in [&self.output, &self.certificate].into_iter().flatten() {
+            check_target(target)?;
+        }
+        if let Some(path) = &self.output
+            && !matches!(
+                Format::from_name(&path.to_string_lossy()),
+                Some(Format::Pdb | Format::Mmcif)
+            )
+        {
+            let path = path.clone();
+            return Err(ExportError::UnknownFormat { path }.into());
+        }
+        if let Some(tolerance) = self.tolerance
+            && !(tolerance.is_finite() && tolerance > 0.0)
+        {
+            let allowed = "--tolerance must be positive and finite";
+            return Err(format!("{allowed}, not {tolerance} nm").into());
+        }
+        let max_time = self.max_time.map(|seconds| {
+            let allowed = "--max-time must be finite and not negative";
+            Duration::try_from_secs_f64(seconds).map_err(|_| format!("{allowed}, not {seconds} s"))
+        });
+        Ok(RelaxConfig {
+            max_time: max_time.transpose()?,
+            max_iterations: self.max_iterations,
+            ..RelaxConfig::default()
+        })
+    }
+
+    fn pack(&self, config: RelaxConfig, stop: &AtomicBool) -> Result<ExitCode, AnyError> {
+        let mut progress = Progress::new(self.common.quiet);
+        let begin = Instant::now();
+        let recipe = self.load()?;
+        let read = Instant::now();
+        let population = populate(&recipe, self.seed)?;
+        let mut report = Report::new(&recipe, &population);
+        report.seconds.reading = (read - begin).as_secs_f64();
+        report.seconds.populating = read.elapsed().as_secs_f64();
+        report.coarse_molecules = coarse_molecules(&population.crowd, 0.5 * recipe.tolerance);
+        print_recipe_warnings(&recipe, &population.warnings);
+        for warning in capacity_warnings(&population.crowd) {
+            let text = warning.to_string();
+            // A warning that cannot be printed is no reason to stop.
+            let _ = writeln!(io::stderr(), "warning: {}: {text}", recipe.source);
+            report.warnings.push(text);
+        }
+        let options = export_options(&recipe, &population.crowd);
+        if let Some(path) = &self.output {
+            rehearse_export(path, &population.crowd, &options)?;
+        }
+        if self.dry_run {
+            return self.finish_dry_run(report, &population);
+        }
+        let packing = relax_crowd(&recipe, population, config, &mut progress, stop)?;
+        report.seconds.relaxing = packing.relaxed.elapsed.as_secs_f64();
+        report.relaxation = Relaxation::new(&packing);
+        // Until it is checked.
+        report.complete = Some(false);
+        if packing.relaxed.reason == StopReason::Interrupted && !self.common.quiet {
+            let _ = writeln!(
+                io::stderr(),
+                "interrupted: the molecules are kept as they are; interrupt again to end at once"
+            );
+        }
+        // Before the checks, which may take a while.
+        let written = self.write(&packing.crowd, &options, &mut report, &mut progress);
+        let checked = self.check_packing(&packing, &mut report, &mut progress);
+        progress.clear();
+        report.peak_memory_bytes = peak_memory_bytes();
+        self.common.write_report(&report)?;
+        written?;
+        checked?;
+        if let (Some(certificate), Some(path)) = (&report.certificate, &self.certificate) {
+            let text = serde_json::to_string_pretty(certificate)? + "\n";
+            fs::write(path, text)
+                .map_err(|error| format!("cannot write '{}': {error}", path.display()))?;
+        }
+        self.common.print(|out| {
+            write_population(out, &report, &packing.report)?;
+            write_packing(out, &report, &packing)?;
+            write_costs(out, &report)
+        })?;
+        Ok(if report.complete == Some(true) {
+            ExitCode::SUCCESS
+        } else {
+            STOPPED.into()
+        })
+    }
+
+    /// Reads the recipe and prints its warnings.
+    fn load(&self) -> Result<Recipe, AnyError> {
+        let mut recipe = self.recipe_arguments.load(&self.recipe)?;
+        recipe.tolerance = self.tolerance.unwrap_or(recipe.tolerance);
+        print_recipe_warnings(&recipe, &recipe.warnings);
+        Ok(recipe)
+    }
+
+    fn finish_dry_run(
+        &self,
+        mut report: Report,
+        population: &Population,
+    ) -> Result<ExitCode, AnyError> {
+        report.peak_memory_bytes = peak_memory_bytes();
+        self.common.write_report(&report)?;
+        self.common
+            .print(|out| write_population(out, &report, &population.report))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the structure, if a file is given.
+    fn write(
+        &self,
+        crowd: &Crowd,
+        options: &ExportOptions,
+        report: &mut Report,
+        progress: &mut Progress,
+    ) -> Result<(), AnyError> {
+        let Some(path) = &self.output else {
+            return Ok(());
+        };
+        let begin = Instant::now();
+        let atoms = crowd.atom_count();
+        progress.show(1.0, format!("writing {atoms} atoms to {}", path.display()));
+        let written = export(path, crowd.instances(), options);
+        progress.clear();
+        let file = path.to_string_lossy().into_owned();
+        report.output = Some(WrittenFile::new(file, &written?));
+        report.seconds.writing = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Counts the overlaps again, and certifies the written file.
+    fn check_packing(
+        &self,
+        packing: &Packing,
+        report: &mut Report,
+        progress: &mut Progress,
+    ) -> Result<(), AnyError> {
+        let begin = Instant::now();
+        progress.show(1.0, format!("checking {} atoms", report.atoms));
+        report.relaxation.overlaps_checked = Some(count_overlaps(&packing.crowd)?);
+        if let Some(path) = &self.output
+            && report.output.is_some()
+            && report.atoms > 0
+            && !self.no_certificate
+        {
+            progress.show(1.0, format!("checking {}", path.display()));
+            report.certificate = Some(certificate(path, &packing.crowd, report.tolerance_nm)?);
+        }
+        report.complete = Some(report.is_complete());
+        report.seconds.checking = begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+}
+
+fn relax_crowd(
+    recipe: &Recipe,
+    population: Population,
+    config: RelaxConfig,
+    progress: &mut Progress,
+    stop: &AtomicBool,
+) -> Result<Packing, AnyError> {
+    let packing = relax(recipe, population, config, |relaxer| {
+        show_relaxation(progress, relaxer);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    progress.clear();
+    Ok(packing?)
+}
+
+fn export_options(recipe: &Recipe, crowd: &Crowd) -> ExportOptions {
+    ExportOptions {
+        title: recipe.name.clone(),
+        periodic_box: crowd.periodic_box(),
+        ..ExportOptions::default()
+    }
+}
+
+/// The certificate of a written file. Centers of spheres that are smaller than atoms may be closer
+/// than the tolerance by their radii.
+fn certificate(path: &Path, crowd: &Crowd, tolerance: f32) -> Result<Certificate, AnyError> {
+    let options = CertificateOptions {
+        tolerance: tolerance.min(2.0 * smallest_radius(crowd)),
+        crowd: Some(crowd),
+    };
+    Ok(certify(path, &options)?)
+}
