@@ -163,6 +163,7 @@ mod fibonacci_sphere;
 pub mod force;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod halton;
 mod hybrid36;
 pub mod membrane;
 pub mod molecule;

@@ -96,6 +96,17 @@ pub enum CompartmentError {
     /// A region has neither an enclosing nor an excluded surface.
     #[error("a region needs a surface that encloses it or that is excluded")]
     NoSurface,
+    /// A combination of solids is empty.
+    #[error("no point of the box is inside of the compartment")]
+    Empty,
+    /// A combination of solids has too many parts.
+    #[error("a compartment of {count} parts is too complex: at most {max} are possible")]
+    TooManyParts {
+        /// Number of parts.
+        count: usize,
+        /// Largest number.
+        max: usize,
+    },
     /// The mesh is closed, but flat.
     #[error("the mesh encloses no volume")]
     NoVolume,

@@ -13,6 +13,7 @@
 //! | [`FlatPatch`] | the plane of a flat bilayer in a periodic box |
 //! | [`Torus`] | an exact ring |
 //! | [`ShapeCompartment`] | box, capsule, closed mesh, or any solid parry shape |
+//! | [`CombinedSolid`] | unions, intersections and complements of balls and boxes, also periodic |
 //! | [`Region`] | the space inside one of these, or a periodic box, but outside of others |
 //!
 //! Everything is in the world frame and nm unless noted. Distances are positive outside and
@@ -38,6 +39,7 @@
 //! its parallel surface, which gives the volume of rounded shapes.
 
 mod closed_mesh;
+mod combined;
 mod cuboid;
 mod error;
 mod even_points;
@@ -56,6 +58,7 @@ mod steiner;
 mod torus;
 mod whole_molecule;
 
+pub use combined::{CombinedSolid, CombinedSolids, SolidIndex};
 pub use error::CompartmentError;
 pub use even_points::even_points;
 pub use flat_patch::FlatPatch;

@@ -1,8 +1,9 @@
-//! Boxes around surfaces, and points spread through them.
+//! Boxes around surfaces, and distances in them.
 
 use glam::Vec3;
 
 use crate::compartment::{ShapeCompartment, Surface};
+use crate::halton::spread_point;
 use crate::pose::Pose;
 
 /// Points by which the largest distance or weight of a space is found.
@@ -31,19 +32,4 @@ pub(super) fn farthest(
         .filter(is_inside)
         .map(|point| surface.signed_distance(point).abs());
     distances.fold(0.0, f32::max)
-}
-
-/// Point `index` of a sequence that fills a box evenly: that of Halton (1964) with the bases 2, 3
-/// and 5.
-pub(super) fn spread_point(index: u32, [low, high]: [Vec3; 2]) -> Vec3 {
-    let part = |base: u32| {
-        let (mut part, mut digit, mut rest) = (0.0, 1.0, index + 1);
-        while rest > 0 {
-            digit /= f64::from(base);
-            part += digit * f64::from(rest % base);
-            rest /= base;
-        }
-        part as f32
-    };
-    low + (high - low) * Vec3::new(part(2), part(3), part(5))
 }

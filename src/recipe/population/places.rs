@@ -12,10 +12,10 @@ use super::{Builder, RegionKey, SAMPLES};
 use crate::compartment::{
     Confinement, Leaflet, OffsetSurface, Placement, Region as Space, ShapeCompartment, Surface,
 };
+use crate::halton::spread_point;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 use crate::recipe::error::RecipeProblem;
-use crate::recipe::geometry::spread_point;
 use crate::recipe::model::{Entry, Partner, Region, RotationRange};
 use crate::recipe::{PickMode, RecipeError, RecipeWarning};
 
