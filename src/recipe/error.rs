@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::bent::BentError;
 use super::sphere_tree::SphereTreeError;
 use crate::compartment::{CompartmentError, MeshFileError};
 use crate::crowd::CrowdError;
@@ -20,7 +21,7 @@ use crate::relax::RelaxError;
 /// `cell.json: composition.vesicle.regions.interior[2].object: there is no object 'popcc'; did you
 /// mean 'popc'?`
 #[derive(Debug, Error)]
-#[error("{file}: {}{problem}", with_colon(place))]
+#[error("{}", sentence(file, place, problem))]
 pub struct RecipeError {
     /// The recipe.
     pub file: String,
@@ -28,6 +29,14 @@ pub struct RecipeError {
     pub place: String,
     /// What is wrong there.
     pub problem: Box<RecipeProblem>,
+}
+
+fn sentence(file: &str, place: &str, problem: &RecipeProblem) -> String {
+    match problem {
+        // Begins with the file and the line.
+        RecipeProblem::Bent(error) => error.to_string(),
+        _ => format!("{file}: {}{problem}", with_colon(place)),
+    }
 }
 
 fn with_colon(place: &str) -> String {
@@ -48,6 +57,9 @@ pub enum RecipeProblem {
     /// The file is not valid JSON, or a value has another type than expected.
     #[error("{0}")]
     Json(String),
+    /// The file is not a valid `.bent` file. The text has the file, line and column.
+    #[error(transparent)]
+    Bent(#[from] BentError),
     /// The extension is not that of a recipe.
     #[error("expected a recipe, .json (cellPACK) or .bent (bentopy)")]
     UnknownFormat,

@@ -4,8 +4,11 @@
 //! Nothing is fetched from a network.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use super::bundled::bundled;
 use super::error::RecipeProblem;
+use crate::molecule::{Format, LoadOptions, Structure, load_structure};
 
 /// Beginnings of paths that cellPACK fetches from a network.
 const NETWORK: [&str; 7] = [
@@ -82,13 +85,30 @@ impl FileFinder {
         for folder in folders {
             for name in names(name.to_owned()).chain(names(lower.clone())) {
                 let path = folder.join(&name);
-                let is_structure = crate::molecule::Format::from_name(&name).is_some();
+                let is_structure = Format::from_name(&name).is_some();
                 if is_structure && path.is_file() {
                     return Some(path);
                 }
             }
         }
         None
+    }
+
+    /// The content of a structure file: one by its folder and name, else by its bare name as
+    /// [`find_structure`](Self::find_structure), else a bundled one.
+    pub fn structure(
+        &self,
+        folder: Option<&str>,
+        name: &str,
+    ) -> Result<Arc<Structure>, RecipeProblem> {
+        let path = match self.find(folder, name) {
+            Ok(path) => path,
+            Err(problem) => match self.find_structure(name) {
+                Some(path) => path,
+                None => return Ok(bundled(name).ok_or(problem)??),
+            },
+        };
+        Ok(load_structure(path, &LoadOptions::default()).map(Arc::new)?)
     }
 
     fn root(&self) -> &Path {

@@ -50,10 +50,24 @@
 //!   where the box is thinner than the molecule, its center is.
 //! - Distances of gradients are exact, not those of grid points.
 //! - `grow`, `multi_cylinder` and tiles are not supported.
+//!
+//! # Where this differs from bentopy
+//!
+//! - Nothing is rejected: all molecules are placed and pushed apart afterwards. Atoms of different
+//!   molecules stay twice the `bead-radius` apart if it is given, else 0.2 nm.
+//! - Compartments are exact, not made of voxels: `resolution` and the settings of the search for
+//!   places are ignored.
+//! - In a periodic box, `within` and `around` reach across its faces.
+//! - `satisfies` restricts the rotations that molecules start with. Those that are pushed apart may
+//!   turn a little. A rule with two axes allows any rotation.
+//! - Masks (`.npz`) and structure files in the format `.gro` are not supported.
 
 pub mod bent;
+mod bent_recipe;
+mod bent_space;
 mod bundled;
 mod cellpack;
+mod defaults;
 mod distribution;
 mod error;
 mod files;

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::bent::BentFile;
 use super::error::RecipeProblem;
 use super::files::FileFinder;
-use super::{Recipe, RecipeError, cellpack};
+use super::{Recipe, RecipeError, bent_recipe, cellpack};
 
 /// How a recipe is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,11 @@ impl Recipe {
         match extension.map(std::ffi::OsStr::to_ascii_lowercase) {
             Some(extension) if extension == "json" => {
                 cellpack::resolve(&cellpack::read(text, source)?, &files)
+            }
+            Some(extension) if extension == "bent" => {
+                let file = BentFile::read(text, source);
+                let file = file.map_err(|error| RecipeProblem::Bent(error).at(source, ""))?;
+                bent_recipe::resolve(&file, source, &files)
             }
             _ => Err(RecipeProblem::UnknownFormat.at(source, "")),
         }

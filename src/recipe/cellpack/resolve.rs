@@ -13,6 +13,7 @@ use super::unknown_keys::unknown_keys;
 use super::{CellpackFile, join, kind_of, typed};
 use crate::names::closest_name;
 use crate::pose::Pose;
+use crate::recipe::defaults;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::files::FileFinder;
 use crate::recipe::model::{Entry, Partner, Recipe, Region, rotation};
@@ -29,12 +30,6 @@ const NM_PER_ANGSTROM: f64 = 0.1;
 
 /// Default bounding box, in the unit of the recipe.
 const DEFAULT_BOX: [[f64; 3]; 2] = [[0.0; 3], [100.0; 3]];
-
-/// Default least distance of atoms of different molecules, nm.
-const DEFAULT_TOLERANCE: f32 = 0.2;
-
-/// Largest number of molecules of an entry.
-const MAX_COUNT: f64 = 1.0e8;
 
 /// Fields of items that say where and how many, and do not change the molecule.
 const PLACEMENT_KEYS: [&str; 13] = [
@@ -112,7 +107,7 @@ pub(in crate::recipe) fn resolve(
             seed: file.randomness_seed,
             bounds: [Vec3::ZERO; 2],
             periodic: additions.periodic.unwrap_or(false),
-            tolerance: DEFAULT_TOLERANCE,
+            tolerance: defaults::TOLERANCE,
             ingredients: Vec::new(),
             compartments: Vec::new(),
             entries: Vec::new(),
@@ -187,7 +182,7 @@ impl<'a> Resolver<'a> {
     /// A length in nm that is positive and in range.
     fn positive(&self, value: f64, what: &'static str, place: &str) -> Result<f32, RecipeError> {
         let nm = (value * self.nm) as f32;
-        if nm > 0.0 && nm <= MAX_LENGTH_NM {
+        if nm > 0.0 && nm <= defaults::MAX_LENGTH_NM {
             Ok(nm)
         } else {
             Err(self.out_of_range(place, what, "positive and at most 0.1 mm", value))
@@ -197,7 +192,7 @@ impl<'a> Resolver<'a> {
     /// A length in nm that is finite and in range.
     fn length(&self, value: f64, what: &'static str, place: &str) -> Result<f32, RecipeError> {
         let nm = (value * self.nm) as f32;
-        if nm.abs() <= MAX_LENGTH_NM {
+        if nm.abs() <= defaults::MAX_LENGTH_NM {
             Ok(nm)
         } else {
             Err(self.out_of_range(place, what, "finite and at most 0.1 mm", value))
@@ -535,7 +530,7 @@ impl<'a> Resolver<'a> {
         places: usize,
     ) -> Result<Distribution, RecipeError> {
         let in_range = |count: f64, at: &str| {
-            if (0.0..=MAX_COUNT).contains(&count) {
+            if (0.0..=defaults::MAX_COUNT).contains(&count) {
                 Ok(())
             } else {
                 Err(self.out_of_range(at, "a count", "from 0 to 100,000,000", count))
@@ -759,9 +754,6 @@ impl<'a> Resolver<'a> {
         Ok(found)
     }
 }
-
-/// Largest coordinate or length of a recipe, nm.
-const MAX_LENGTH_NM: f32 = crate::molecule::MAX_COORDINATE_NM;
 
 /// The values at the limits of a distribution.
 fn values_of(distribution: &Distribution) -> Vec<f64> {

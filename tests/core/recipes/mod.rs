@@ -1,4 +1,5 @@
 //! Recipes: readers and what they build.
 
 mod bent_files;
+mod bent_recipes;
 mod sphere_trees;

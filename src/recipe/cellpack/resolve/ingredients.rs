@@ -7,23 +7,18 @@ use serde_json::Value;
 use super::super::additions::{DetailFile, ObjectAdditions};
 use super::super::object::{ObjectFile, ObjectType, RepresentationFile};
 use super::{RawItem, Resolver, changes_molecule, join};
-use crate::molecule::{AssemblyChoice, LoadOptions, Structure, load_structure};
-use crate::recipe::bundled::{bundled, bundled_structures};
+use crate::molecule::{AssemblyChoice, LoadOptions, Structure};
+use crate::recipe::bundled::bundled_structures;
+use crate::recipe::defaults;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{BodyAxis, Ingredient, IngredientShape, RotationRange};
 use crate::recipe::{RecipeError, SphereTree};
-
-/// Default number of conformers of a lipid.
-const DEFAULT_CONFORMERS: u32 = 16;
 
 /// Default number of proxies.
 const DEFAULT_PROXIES: u32 = 8;
 
 /// Largest number of proxies and conformers.
 const MAX_PARTS: u32 = 10_000;
-
-/// Default of `perturb_axis_amplitude`, radian, as in cellPACK.
-const DEFAULT_TILT: f64 = 0.1;
 
 impl Resolver<'_> {
     /// The ingredient of an item, which is added if it is new.
@@ -109,12 +104,12 @@ impl Resolver<'_> {
             }
             None => None,
         };
-        let tilt = file.perturb_axis_amplitude.unwrap_or(DEFAULT_TILT);
+        let tilt = file.perturb_axis_amplitude.unwrap_or(defaults::TILT);
         if !(tilt.is_finite() && tilt >= 0.0) {
             let at = join(place, "perturb_axis_amplitude");
             return Err(self.out_of_range(at, "the amplitude", "at least 0", tilt));
         }
-        let conformers = additions.conformers.unwrap_or(DEFAULT_CONFORMERS);
+        let conformers = additions.conformers.unwrap_or(defaults::CONFORMERS);
         if !(1..=MAX_PARTS).contains(&conformers) {
             let at = join(&block, "conformers");
             let allowed = "from 1 to 10,000";
@@ -215,28 +210,27 @@ impl Resolver<'_> {
         file: &RepresentationFile,
         place: &str,
     ) -> Result<Arc<Structure>, RecipeError> {
-        let invalid = |error| self.error(place, error);
-        let find = |name: &String| self.files.find(file.path.as_deref(), name);
-        let by_name = file.name.as_ref().map(find);
-        if let Some(Ok(path)) = &by_name {
-            let structure = load_structure(path, &LoadOptions::default());
-            return structure.map(Arc::new).map_err(invalid);
-        }
-        for name in [&file.name, &file.id].into_iter().flatten() {
-            if let Some(path) = self.files.find_structure(name) {
-                let structure = load_structure(&path, &LoadOptions::default());
-                return structure.map(Arc::new).map_err(invalid);
-            }
-            if let Some(structure) = bundled(name) {
-                return structure.map_err(invalid);
+        if let Some(name) = &file.name {
+            let found = self.files.structure(file.path.as_deref(), name);
+            match (found, &file.id) {
+                (Ok(structure), _) => return Ok(structure),
+                (Err(problem), None) => return Err(self.error(place, problem)),
+                (Err(_), Some(_)) => {}
             }
         }
-        if let Some(Err(problem)) = by_name {
-            return Err(self.error(place, problem));
-        }
-        let id = file.id.as_deref().unwrap_or_default();
-        let kind = "structure file next to the recipe, nor a bundled one, named";
-        Err(self.unknown_name(place, kind, id, bundled_structures()))
+        let Some(id) = &file.id else {
+            let expected = "expected the name or id of a structure file".to_owned();
+            return Err(self.error(place, RecipeProblem::Missing(expected)));
+        };
+        self.files
+            .structure(None, id)
+            .map_err(|problem| match problem {
+                RecipeProblem::NoFile { .. } => {
+                    let kind = "structure file next to the recipe, nor a bundled one, named";
+                    self.unknown_name(place, kind, id, bundled_structures())
+                }
+                problem => self.error(place, problem),
+            })
     }
 
     fn atoms(
