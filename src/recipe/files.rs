@@ -95,7 +95,8 @@ impl FileFinder {
     }
 
     /// The content of a structure file: one by its folder and name, else by its bare name as
-    /// [`find_structure`](Self::find_structure), else a bundled one.
+    /// [`find_structure`](Self::find_structure), else a bundled one. A path that leaves the folder
+    /// is an error, whatever its name.
     pub fn structure(
         &self,
         folder: Option<&str>,
@@ -103,6 +104,7 @@ impl FileFinder {
     ) -> Result<Arc<Structure>, RecipeProblem> {
         let path = match self.find(folder, name) {
             Ok(path) => path,
+            Err(problem @ RecipeProblem::OutsideFolder { .. }) => return Err(problem),
             Err(problem) => match self.find_structure(name) {
                 Some(path) => path,
                 None => return Ok(bundled(name).ok_or(problem)??),

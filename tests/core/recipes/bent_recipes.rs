@@ -29,9 +29,10 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn options() -> ReadOptions {
-    let mut options = ReadOptions::default();
-    options.structure_folders = vec![folder("assets/molecules")];
-    options
+    ReadOptions {
+        structure_folders: vec![folder("assets/molecules")],
+        ..ReadOptions::default()
+    }
 }
 
 fn try_read(text: &str) -> Result<Recipe, String> {

@@ -214,7 +214,9 @@ impl Resolver<'_> {
             let found = self.files.structure(file.path.as_deref(), name);
             match (found, &file.id) {
                 (Ok(structure), _) => return Ok(structure),
-                (Err(problem), None) => return Err(self.error(place, problem)),
+                (Err(problem @ RecipeProblem::OutsideFolder { .. }), _) | (Err(problem), None) => {
+                    return Err(self.error(place, problem));
+                }
                 (Err(_), Some(_)) => {}
             }
         }
