@@ -1,8 +1,10 @@
-//! Recipes: time to zero overlaps of the bundled ones, and searches of mixed radii.
+//! Recipes: time to zero overlaps of the bundled ones and of an enlarged one, and searches of mixed
+//! radii.
 
 mod common;
 
 use std::error::Error;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack, populate};
+use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack, populate, relax};
 use bevy_rapier_molecules::relax::RelaxConfig;
 use bevy_rapier_molecules::search::{
     FoundPairs, FoundPairsSink, HierarchicalGrid, MoleculeSearch, PairSearch, RigidSpheres,
@@ -20,7 +22,8 @@ use bevy_rapier_molecules::search::{
 use bevy_rapier_molecules::spheres::SphereSet;
 use clap::Args;
 use common::interleave::{Samples, ms, ratio};
-use common::{Column, Done, Part, Run, cells};
+use common::{Cell, Column, Done, Part, Run, cells};
+use serde_json::Value;
 
 /// The bundled recipes, small ones first.
 const RECIPES: [&str; 5] = [
@@ -42,12 +45,17 @@ struct Options {
     /// Recipe to pack instead of the bundled ones.
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
+    /// Factor of all lengths of the enlarged vesicle; numbers grow with volumes and areas.
+    #[arg(long, value_name = "X", default_value_t = 4.0)]
+    enlarge: f64,
 }
 
 fn main() -> ExitCode {
-    let about = "Recipes: time to zero overlaps, and searches of mixed radii";
+    let about =
+        "Recipes: time to zero overlaps, also of an enlarged one, and searches of mixed radii";
     let parts = [
         Part::new("packing", "time to zero overlaps", packing),
+        Part::new("enlarged", "the vesicle recipe, enlarged", enlarged),
         Part::new("mixed", "searches of mixed radii", mixed),
     ];
     common::run("recipes", about, &parts)
@@ -66,7 +74,17 @@ fn recipes(run: &Run, options: &Options) -> Vec<(String, PathBuf)> {
 
 fn packing(run: &mut Run, options: &Options) -> Done {
     let title = "Packing of recipes: populate and relax to zero overlaps.";
-    let columns = vec![
+    let recipes = recipes(run, options);
+    let mut table = run.table(title, packing_columns());
+    for (name, path) in recipes {
+        let recipe = Recipe::load(&path, &ReadOptions::default())?;
+        table.row(packing_row(&name, &recipe)?);
+    }
+    Ok(())
+}
+
+fn packing_columns() -> Vec<Column> {
+    vec![
         Column::text("recipe"),
         Column::number("molecules"),
         Column::number("atoms"),
@@ -75,32 +93,65 @@ fn packing(run: &mut Run, options: &Options) -> Done {
         Column::number("overlaps left"),
         Column::measured("populate", "s").decimals(2),
         Column::measured("relax", "s").decimals(2),
-    ];
-    let recipes = recipes(run, options);
-    let mut table = run.table(title, columns);
-    for (name, path) in recipes {
-        let recipe = Recipe::load(&path, &ReadOptions::default())?;
-        let begin = Instant::now();
-        populate(&recipe, None)?;
-        let populating = begin.elapsed();
-        let relax = RelaxConfig {
-            max_time: Some(MAX_TIME),
-            ..RelaxConfig::default()
-        };
-        let options = PackOptions { seed: None, relax };
-        let packing = pack(&recipe, &options, |_| ControlFlow::Continue(()))?;
-        table.row(cells![
-            &*name,
-            packing.report.molecules as f64,
-            packing.report.atoms as f64,
-            packing.relaxed.start.overlaps as f64,
-            f64::from(packing.relaxed.iterations),
-            packing.relaxed.end.overlaps as f64,
-            populating.as_secs_f64(),
-            packing.relaxed.elapsed.as_secs_f64(),
-        ]);
-    }
+    ]
+}
+
+/// Packs a recipe once.
+fn packing_row(name: &str, recipe: &Recipe) -> Result<[Cell; 8], Box<dyn Error>> {
+    let begin = Instant::now();
+    let population = populate(recipe, None)?;
+    let populating = begin.elapsed();
+    let config = RelaxConfig {
+        max_time: Some(MAX_TIME),
+        ..RelaxConfig::default()
+    };
+    let packing = relax(recipe, population, config, |_| ControlFlow::Continue(()))?;
+    Ok(cells![
+        name,
+        packing.report.molecules as f64,
+        packing.report.atoms as f64,
+        packing.relaxed.start.overlaps as f64,
+        f64::from(packing.relaxed.iterations),
+        packing.relaxed.end.overlaps as f64,
+        populating.as_secs_f64(),
+        packing.relaxed.elapsed.as_secs_f64(),
+    ])
+}
+
+fn enlarged(run: &mut Run, options: &Options) -> Done {
+    let title = "The vesicle recipe, enlarged: populate and relax to zero overlaps.";
+    let factor = run.pick(options.enlarge, 1.0);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("assets/recipes");
+    let mut file: Value = serde_json::from_slice(&fs::read(folder.join("vesicle.json"))?)?;
+    enlarge(&mut file, factor);
+    let text = serde_json::to_vec(&file)?;
+    let recipe = Recipe::read(&text, "vesicle.json", &folder, &ReadOptions::default())?;
+    let mut table = run.table(title, packing_columns());
+    table.row(packing_row(&format!("vesicle × {factor}"), &recipe)?);
     Ok(())
+}
+
+/// Multiplies the box and the radius of the vesicle by a factor, and the numbers of its molecules by
+/// that of the volume or area. Those of lipids follow from the area.
+fn enlarge(file: &mut Value, factor: f64) {
+    for corner in file["bounding_box"].as_array_mut().into_iter().flatten() {
+        for value in corner.as_array_mut().into_iter().flatten() {
+            *value = (factor * value.as_f64().unwrap_or_default()).into();
+        }
+    }
+    let radius = &mut file["objects"]["vesicle_shape"]["radius"];
+    *radius = (factor * radius.as_f64().unwrap_or_default()).into();
+    for compartment in ["space", "vesicle"] {
+        for (region, power) in [("interior", 3), ("surface", 2)] {
+            let items = &mut file["composition"][compartment]["regions"][region];
+            for item in items.as_array_mut().into_iter().flatten() {
+                if let Some(count) = item.get_mut("count") {
+                    let number = count.as_f64().unwrap_or_default();
+                    *count = (number * factor.powi(power)).round().into();
+                }
+            }
+        }
+    }
 }
 
 /// Times of one search each, s.
