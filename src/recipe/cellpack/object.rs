@@ -80,8 +80,6 @@ pub(crate) struct ObjectFile {
     pub rotation_range: Option<f64>,
     /// Whether to rotate about `rotation_axis` only.
     pub use_rotation_axis: Option<bool>,
-    /// Smallest and largest angle about `principal_vector`, radian.
-    pub orient_bias_range: Option<[f64; 2]>,
     /// Random tilt of `principal_vector` on a surface, radian.
     pub perturb_axis_amplitude: Option<f64>,
     /// Least distance of the center from the bounding box.
@@ -111,6 +109,8 @@ pub(crate) struct ObjectFile {
     pub jitter_max: Option<Value>,
     /// Ignored: nothing is rejected.
     pub rejection_threshold: Option<Value>,
+    /// Ignored: any angle about `principal_vector` is equally likely.
+    pub orient_bias_range: Option<Value>,
     /// Ignored: there is one way to place.
     pub place_method: Option<Value>,
     /// Ignored: the order of sizes replaces it.
