@@ -111,7 +111,7 @@ impl SphereTree {
 
 fn read_levels(lines: &mut Lines<'_>) -> Result<Vec<Vec<(Vec3, f32)>>, SphereTreeProblem> {
     let expected = "the smallest and the largest radius";
-    let line = lines.expect(expected)?;
+    let line = lines.required(expected)?;
     let &[smallest, largest] = line.as_slice() else {
         return Err(unexpected(&line, expected));
     };
@@ -137,7 +137,7 @@ fn read_levels(lines: &mut Lines<'_>) -> Result<Vec<Vec<(Vec3, f32)>>, SphereTre
 
 fn read_sphere(lines: &mut Lines<'_>) -> Result<(Vec3, f32), SphereTreeProblem> {
     let expected = "the center and the radius of a sphere";
-    let line = lines.expect(expected)?;
+    let line = lines.required(expected)?;
     // Indices of child spheres follow.
     let &[x, y, z, radius, ..] = line.as_slice() else {
         return Err(unexpected(&line, expected));
@@ -187,14 +187,14 @@ impl<'a> Lines<'a> {
         None
     }
 
-    fn expect(&mut self, expected: &'static str) -> Result<Vec<&'a [u8]>, SphereTreeProblem> {
+    fn required(&mut self, expected: &'static str) -> Result<Vec<&'a [u8]>, SphereTreeProblem> {
         let ends = SphereTreeProblem::FileEnds { expected };
         self.next().ok_or(ends)
     }
 
     /// A number, at least 1, alone in its line.
     fn count(&mut self, expected: &'static str) -> Result<u64, SphereTreeProblem> {
-        let line = self.expect(expected)?;
+        let line = self.required(expected)?;
         let count = match line.as_slice() {
             &[word] => parse(word).filter(|&count| count > 0),
             _ => None,

@@ -427,7 +427,7 @@ impl<'a> Values<'a> {
         );
         match self {
             Self::Text(words) => {
-                let word = words.expect("a value")?;
+                let word = words.required("a value")?;
                 Ok(scalar.parse(word).ok_or_else(|| quote(word)))
             }
             Self::Binary {
@@ -547,7 +547,7 @@ impl<'a> Values<'a> {
         match self {
             Self::Text(words) => {
                 for _ in 0..count {
-                    words.expect("a value")?;
+                    words.required("a value")?;
                 }
             }
             Self::Binary { bytes, at, .. } => {

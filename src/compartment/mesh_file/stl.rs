@@ -89,7 +89,7 @@ fn read_text(text: &[u8]) -> Result<TriangleMesh, Fault> {
     words.skip_line();
     loop {
         let expected = "'facet' or 'endsolid'";
-        let word = words.expect(expected)?;
+        let word = words.required(expected)?;
         if word.eq_ignore_ascii_case(b"facet") {
             read_facet(&mut words, &mut builder)?;
         } else if word.eq_ignore_ascii_case(b"endsolid") {
@@ -109,7 +109,7 @@ fn read_facet(words: &mut Words<'_>, builder: &mut Builder) -> Result<(), Fault>
     keyword(words, b"normal", "'normal'")?;
     for _ in 0..3 {
         // Not used, and often zero or not finite.
-        words.expect("the normal")?;
+        words.required("the normal")?;
     }
     keyword(words, b"outer", "'outer loop'")?;
     keyword(words, b"loop", "'outer loop'")?;
@@ -117,7 +117,7 @@ fn read_facet(words: &mut Words<'_>, builder: &mut Builder) -> Result<(), Fault>
     for position in &mut corners {
         keyword(words, b"vertex", "'vertex'")?;
         for (axis, what) in COORDINATES.into_iter().enumerate() {
-            let word = words.expect("a coordinate")?;
+            let word = words.required("a coordinate")?;
             let value = coordinate(word, what).map_err(|problem| (words.location(), problem))?;
             position[axis] = value;
         }
@@ -129,7 +129,7 @@ fn read_facet(words: &mut Words<'_>, builder: &mut Builder) -> Result<(), Fault>
 
 /// Reads a keyword, in upper or lower case.
 fn keyword(words: &mut Words<'_>, word: &[u8], expected: &'static str) -> Result<(), Fault> {
-    let found = words.expect(expected)?;
+    let found = words.required(expected)?;
     check_keyword(words, found, word, expected)
 }
 

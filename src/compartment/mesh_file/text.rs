@@ -53,7 +53,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word, which must exist.
-    pub(super) fn expect(&mut self, expected: &'static str) -> Result<&'a [u8], Fault> {
+    pub(super) fn required(&mut self, expected: &'static str) -> Result<&'a [u8], Fault> {
         let word = self.next();
         word.ok_or_else(|| (self.location(), MeshFileProblem::FileEnds { expected }))
     }
