@@ -2,4 +2,13 @@
 
 mod bent_files;
 mod bent_recipes;
+mod concentrations;
+mod examples_of_cellpack;
+mod gradients;
+mod malformed_recipes;
+mod packed_spheres;
+mod partners;
+mod spellings;
 mod sphere_trees;
+mod triangle_mesh;
+mod unknown_keys_and_inheritance;
