@@ -24,6 +24,7 @@ fn recipe_with(changes: &Value) -> Value {
             "cell": { "object": "shell", "regions": { "interior": [{ "object": "ball", "count": 2 }] } },
             "balls": { "object": "ball", "count": 5 },
         },
+        "bevy_rapier_molecules": { "objects": { "popc": { "conformers": 1 } } },
     });
     change(&mut recipe, changes);
     recipe

@@ -113,22 +113,40 @@ pub fn spheres(crowd: &Crowd) -> Vec<Sphere> {
     spheres
 }
 
-/// Number of pairs of spheres of different molecules that overlap; all pairs are compared.
+/// Number of pairs of spheres of different molecules that overlap. All pairs are compared, except for
+/// those of molecules whose enclosing balls are apart.
 pub fn overlaps(crowd: &Crowd) -> usize {
-    let spheres = spheres(crowd);
-    let size = crowd
-        .periodic_box()
-        .map(|periodic| periodic.size().as_dvec3());
+    let mut molecules: Vec<Vec<Sphere>> = vec![Vec::new(); crowd.members().len()];
+    for sphere in spheres(crowd) {
+        molecules[sphere.member].push(sphere);
+    }
+    let ball = |spheres: &Vec<Sphere>| {
+        let center = spheres.iter().map(|s| s.center).sum::<DVec3>() / spheres.len() as f64;
+        let reach = spheres.iter().map(|s| s.center.distance(center) + s.radius);
+        (center, reach.fold(0.0, f64::max))
+    };
+    let balls: Vec<(DVec3, f64)> = molecules.iter().map(ball).collect();
+    let size = crowd.periodic_box().map(|periodic| periodic.size().as_dvec3());
+    let apart = |a: DVec3, b: DVec3| {
+        let arm = a - b;
+        let image = size.map_or(arm, |size| arm - size * (arm / size).round());
+        image.length_squared()
+    };
+    let touch = |a: (DVec3, f64), b: (DVec3, f64)| apart(a.0, b.0) < (a.1 + b.1).powi(2);
     let mut overlaps = 0;
-    for (index, a) in spheres.iter().enumerate() {
-        for b in &spheres[..index] {
-            let mut apart = a.center - b.center;
-            if let Some(size) = size {
-                apart -= size * (apart / size).round();
+    for first in 0..molecules.len() {
+        for second in 0..first {
+            if !touch(balls[first], balls[second]) {
+                continue;
             }
-            let touching = a.radius + b.radius;
-            let is_overlap = apart.length_squared() < touching * touching;
-            overlaps += usize::from(a.member != b.member && is_overlap);
+            let near = |own: usize, other: usize| {
+                let spheres = molecules[own].iter().map(|s| (s.center, s.radius));
+                spheres.filter(|s| touch(*s, balls[other])).collect::<Vec<_>>()
+            };
+            let others = near(second, first);
+            for a in near(first, second) {
+                overlaps += others.iter().filter(|b| touch(a, **b)).count();
+            }
         }
     }
     overlaps
