@@ -8,7 +8,7 @@ use glam::Vec3;
 use serde_json::{Value, json};
 
 use super::packed_spheres::{
-    change, overlaps, packed, poses, populated, read, spheres, try_read, warnings,
+    change, overlaps, packed, populated, poses, read, spheres, try_read, warnings,
 };
 
 /// A ball in a cell with these additions, whose lengths are nm.
@@ -71,7 +71,10 @@ fn a_periodic_box_has_molecules_across_its_faces() {
         let spheres = spheres(&packing.crowd).into_iter();
         let across = |axis: f64| (axis - 1.5).div_euclid(8.0) != (axis + 1.5).div_euclid(8.0);
         let crosses = spheres.filter(|s| s.center.to_array().into_iter().any(across));
-        (crosses.count(), packing.crowd.periodic_box().map(|periodic| periodic.size()))
+        (
+            crosses.count(),
+            packing.crowd.periodic_box().map(|periodic| periodic.size()),
+        )
     };
     let (periodic, size) = crosses(&recipe_with(&crowded, &json!({ "periodic": true })));
     assert!(periodic > 3, "{periodic}");
@@ -86,8 +89,11 @@ fn a_periodic_box_has_molecules_across_its_faces() {
 fn the_tolerance_is_the_least_distance_of_atoms() {
     for (additions, expected) in [(json!({}), 0.1), (json!({ "tolerance": 0.35 }), 0.175)] {
         let population = populated(&recipe_with(&json!({}), &additions));
-        let radii = spheres(&population.crowd).into_iter().map(|sphere| sphere.radius);
-        assert!(radii.fold(true, |all, radius| all && (radius - expected).abs() < 1.0e-6));
+        let radii = spheres(&population.crowd)
+            .into_iter()
+            .map(|sphere| sphere.radius);
+        assert!(radii.fold(true, |all, radius| all
+            && (radius - expected).abs() < 1.0e-6));
     }
 }
 
@@ -109,12 +115,18 @@ fn details_are_atoms_spheres_or_proxies() {
 fn chains_hydrogens_and_assemblies_are_chosen() {
     let count = |object: &str, additions: Value| {
         let changes = json!({ "composition": { "A": { "object": object } } });
-        sphere_count(&recipe_with(&changes, &json!({ "objects": { object: additions } })))
+        sphere_count(&recipe_with(
+            &changes,
+            &json!({ "objects": { object: additions } }),
+        ))
     };
     let all = count("large", json!({}));
     let chains = [["A"], ["B"], ["C"], ["D"]].map(|c| count("large", json!({ "chains": c })));
     assert_eq!(chains.iter().sum::<usize>(), all);
-    assert_eq!(count("large", json!({ "chains": ["A", "D"] })), chains[0] + chains[3]);
+    assert_eq!(
+        count("large", json!({ "chains": ["A", "D"] })),
+        chains[0] + chains[3]
+    );
     assert_eq!(count("lipid", json!({})), 134);
     assert_eq!(count("lipid", json!({ "hydrogens": false })), 52);
     let additions = json!({ "objects": { "protein": { "assembly": "1" } } });
@@ -146,7 +158,11 @@ fn axis_and_depth_place_molecules_in_surfaces() {
     assert!((pose.position.distance(Vec3::splat(10.0)) - 6.25).abs() < 1.0e-4);
     // Without them, the orientation is a guess, and said to be one.
     let population = populated(&with_cell(&item, &json!({}), &json!({})));
-    let said: Vec<String> = population.warnings.iter().map(ToString::to_string).collect();
+    let said: Vec<String> = population
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(
         said,
         [
@@ -161,7 +177,11 @@ fn lipids(objects: &Value, cell: &Value) -> (f64, usize) {
     change(&mut additions, objects);
     let population = populated(&with_cell(&json!({}), &additions, cell));
     let crowd = &population.crowd;
-    let mut templates: Vec<u32> = crowd.members().iter().map(|member| member.template).collect();
+    let mut templates: Vec<u32> = crowd
+        .members()
+        .iter()
+        .map(|member| member.template)
+        .collect();
     templates.sort_unstable();
     templates.dedup();
     (crowd.members().len() as f64, templates.len())
@@ -169,13 +189,17 @@ fn lipids(objects: &Value, cell: &Value) -> (f64, usize) {
 
 #[test]
 fn leaflets_areas_and_conformers_make_membranes() {
-    let [outer, inner] = ["outer_leaflet", "inner_leaflet"].map(|key| json!({ key: { "lipid": 1 } }));
+    let [outer, inner] =
+        ["outer_leaflet", "inner_leaflet"].map(|key| json!({ key: { "lipid": 1 } }));
     let mut both = outer.clone();
     change(&mut both, &inner);
     let none = json!({});
     let number = |objects: &Value, cell: &Value| lipids(objects, cell).0;
     let [outside, inside] = [&outer, &inner].map(|cell| number(&none, cell));
-    assert!(outside > 1.5 * inside && inside > 50.0, "{outside} outside, {inside} inside");
+    assert!(
+        outside > 1.5 * inside && inside > 50.0,
+        "{outside} outside, {inside} inside"
+    );
     assert_eq!(number(&none, &both), outside + inside);
     // POPC has 0.64 to 0.68 nm²: twice as much leaves half as many.
     let doubled = json!({ "lipid": { "area": 1.3 } });
@@ -186,7 +210,10 @@ fn leaflets_areas_and_conformers_make_membranes() {
     let half = number(&none, &scaled) / outside;
     assert!((0.49..0.51).contains(&half), "{half}");
     assert_eq!(lipids(&none, &outer).1, 4);
-    assert_eq!(lipids(&json!({ "lipid": { "conformers": 1 } }), &outer).1, 1);
+    assert_eq!(
+        lipids(&json!({ "lipid": { "conformers": 1 } }), &outer).1,
+        1
+    );
 }
 
 #[test]
@@ -197,14 +224,22 @@ fn pores_are_empty_unless_lipids_may_fill_them() {
         let objects = json!({ "porin": porin, "lipid": { "hydrogens": false, "conformers": 4 } });
         let item = json!({ "surface": [{ "object": "porin", "count": 1 }] });
         let recipe = with_cell(&item, &objects, &json!({ "outer_leaflet": { "lipid": 1 } }));
-        let kept = recipe.ingredients.iter().find(|i| i.name == "porin").unwrap().keep_pore_empty;
+        let kept = recipe
+            .ingredients
+            .iter()
+            .find(|i| i.name == "porin")
+            .unwrap()
+            .keep_pore_empty;
         (kept, populated(&recipe).crowd.members().len())
     };
     let (kept, empty) = number(json!({}));
     assert!(kept);
     assert_eq!(number(json!({ "keep_pore_empty": true })), (true, empty));
     let (kept, filled) = number(json!({ "keep_pore_empty": false }));
-    assert!(!kept && filled >= empty, "{filled} with lipids in the pore, {empty} without");
+    assert!(
+        !kept && filled >= empty,
+        "{filled} with lipids in the pore, {empty} without"
+    );
 }
 
 #[test]
@@ -216,16 +251,19 @@ fn tints_replace_colors() {
     assert_eq!(color(tint), Some([0.0, 0.5, 1.0]));
 }
 
-/// The corners of a box around a compartment.
-fn surface_of(recipe: &Recipe) -> (Vec3, impl Fn([f32; 3]) -> f32) {
+/// The center of the first compartment, and the distance of points from its surface.
+fn surface_of(recipe: &Recipe) -> (Vec3, impl Fn([f32; 3]) -> f32 + use<>) {
     let surface = recipe.compartments[1].surface.clone().unwrap();
-    (surface.center(), move |point: [f32; 3]| surface.signed_distance(Vec3::from_array(point)))
+    (surface.center(), move |point: [f32; 3]| {
+        surface.signed_distance(Vec3::from_array(point))
+    })
 }
 
 #[test]
 fn compartments_have_positions_rotations_and_shapes() {
     let none = json!({});
-    let (center, distance) = surface_of(&with_cell(&none, &none, &json!({ "position": [1, 2, 3] })));
+    let (center, distance) =
+        surface_of(&with_cell(&none, &none, &json!({ "position": [1, 2, 3] })));
     assert_eq!(center, Vec3::new(1.0, 2.0, 3.0));
     assert!((distance([1.0, 2.0, 9.0]) - 1.0).abs() < 1.0e-5);
     let distance = |shape: Value, rotation: Value, point: [f32; 3]| {
@@ -237,19 +275,49 @@ fn compartments_have_positions_rotations_and_shapes() {
     let check = |shape: Value, rotation: &Value, cases: &[([f32; 3], f32)]| {
         for (point, expected) in cases {
             let found = distance(shape.clone(), rotation.clone(), *point);
-            assert!((found - expected).abs() < 1.0e-4, "{shape} at {point:?}: {found}");
+            assert!(
+                (found - expected).abs() < 1.0e-4,
+                "{shape} at {point:?}: {found}"
+            );
         }
     };
     let sphere = json!({ "sphere": { "radius": 3 } });
-    check(sphere, &turn, &[([5.0, 0.0, 0.0], 2.0), ([0.0, 1.0, 0.0], -2.0)]);
+    check(
+        sphere,
+        &turn,
+        &[([5.0, 0.0, 0.0], 2.0), ([0.0, 1.0, 0.0], -2.0)],
+    );
     let cuboid = json!({ "cuboid": { "size": [2, 4, 6] } });
-    check(cuboid.clone(), &no_turn, &[([3.0, 0.0, 0.0], 2.0), ([0.0, 3.0, 0.0], 1.0)]);
-    check(cuboid, &turn, &[([3.0, 0.0, 0.0], 1.0), ([0.0, 3.0, 0.0], 2.0)]);
+    check(
+        cuboid.clone(),
+        &no_turn,
+        &[([3.0, 0.0, 0.0], 2.0), ([0.0, 3.0, 0.0], 1.0)],
+    );
+    check(
+        cuboid,
+        &turn,
+        &[([3.0, 0.0, 0.0], 1.0), ([0.0, 3.0, 0.0], 2.0)],
+    );
     let capsule = json!({ "capsule": { "radius": 1, "length": 8 } });
-    check(capsule.clone(), &no_turn, &[([0.0, 5.0, 0.0], 1.0), ([5.0, 0.0, 0.0], 4.0)]);
-    check(capsule, &turn, &[([0.0, 5.0, 0.0], 4.0), ([5.0, 0.0, 0.0], 1.0)]);
+    check(
+        capsule.clone(),
+        &no_turn,
+        &[([0.0, 5.0, 0.0], 1.0), ([5.0, 0.0, 0.0], 4.0)],
+    );
+    check(
+        capsule,
+        &turn,
+        &[([0.0, 5.0, 0.0], 4.0), ([5.0, 0.0, 0.0], 1.0)],
+    );
     let torus = json!({ "torus": { "major_radius": 4, "minor_radius": 1 } });
-    check(torus, &no_turn, &[([4.0, 0.0, 0.0], -1.0), ([0.0, 4.0, 0.0], 4.657)]);
+    check(
+        torus,
+        &no_turn,
+        &[
+            ([0.0, 4.0, 0.0], -1.0),
+            ([0.0, 0.0, 4.0], 32.0_f32.sqrt() - 1.0),
+        ],
+    );
 }
 
 #[test]
@@ -269,7 +337,8 @@ fn cubes_and_cylinders_of_cellpack_are_compartments() {
     for (point, expected) in [([6.0, 7.0, 8.0], -1.0), ([6.0, 12.0, 8.0], 3.0)] {
         assert!((distance(cube.clone(), point) - expected).abs() < 1.0e-4);
     }
-    let cylinder = json!({ "type": "single_cylinder", "radius": 2, "bounds": [[5, 5, 5], [5, 5, 15]] });
+    let cylinder =
+        json!({ "type": "single_cylinder", "radius": 2, "bounds": [[5, 5, 5], [5, 5, 15]] });
     for (point, expected) in [
         ([5.0, 5.0, 10.0], -2.0),
         ([5.0, 5.0, 14.5], -0.5),
@@ -278,7 +347,10 @@ fn cubes_and_cylinders_of_cellpack_are_compartments() {
         ([8.0, 5.0, 19.0], 17.0_f32.sqrt()),
     ] {
         let found = distance(cylinder.clone(), point);
-        assert!((found - expected).abs() < 1.0e-3, "{point:?}: {found}, not {expected}");
+        assert!(
+            (found - expected).abs() < 1.0e-3,
+            "{point:?}: {found}, not {expected}"
+        );
     }
 }
 
@@ -290,28 +362,43 @@ fn given_places_are_kept_and_fixed_molecules_never_move() {
     let changes = json!({ "composition": {
         "space": { "regions": { "interior": ["A", "B"] } },
         "A": { "object": "protein", "count": 3 },
-        "B": { "object": "ball", "count": 60 },
+        "B": { "object": "ball", "count": 250 },
     } });
     for fixed in [false, true] {
         let entry = json!({ "A": { "places": places, "fixed": fixed } });
         let recipe = recipe_with(&changes, &json!({ "composition": entry }));
         let first = populated(&recipe);
-        let of_a = |rows: &[u32]| (0..rows.len()).filter(|index| rows[*index] == 0).collect::<Vec<_>>();
+        let of_a = |rows: &[u32]| {
+            (0..rows.len())
+                .filter(|index| rows[*index] == 0)
+                .collect::<Vec<_>>()
+        };
         let members = of_a(&first.rows);
         assert_eq!(members.len(), 3, "the third one is at random");
-        let given: Vec<_> = members[..2].iter().map(|index| poses(&first.crowd)[*index]).collect();
+        let given: Vec<_> = members[..2]
+            .iter()
+            .map(|index| poses(&first.crowd)[*index])
+            .collect();
         assert_eq!(given[0].position, Vec3::new(8.0, 10.0, 10.0));
         assert_eq!(given[1].position, Vec3::new(12.0, 10.0, 10.0));
         assert!((given[1].rotation * Vec3::X - Vec3::Y).length() < 1.0e-6);
         let packing = packed(&recipe);
         assert_eq!(overlaps(&packing.crowd), 0);
-        let kept = members.iter().all(|m| poses(&packing.crowd)[*m] == poses(&first.crowd)[*m]);
+        let kept = members
+            .iter()
+            .all(|m| poses(&packing.crowd)[*m] == poses(&first.crowd)[*m]);
         assert_eq!(kept, fixed);
     }
     // As many as there are places, without a count.
     let changes = json!({ "composition": { "A": { "count": null } } });
     let entry = json!({ "composition": { "A": { "places": places } } });
-    assert_eq!(populated(&recipe_with(&changes, &entry)).crowd.members().len(), 2);
+    assert_eq!(
+        populated(&recipe_with(&changes, &entry))
+            .crowd
+            .members()
+            .len(),
+        2
+    );
 }
 
 #[test]
@@ -322,5 +409,8 @@ fn additions_of_other_programs_do_not_matter() {
     });
     // One key at the top level is unknown, whatever is in it; the box is that of cellPACK.
     assert_eq!(warnings(&read(&recipe)), ["another_program: unknown key"]);
-    assert_eq!(try_read(&recipe).unwrap().bounds, [Vec3::ZERO, Vec3::splat(10.0)]);
+    assert_eq!(
+        try_read(&recipe).unwrap().bounds,
+        [Vec3::ZERO, Vec3::splat(10.0)]
+    );
 }

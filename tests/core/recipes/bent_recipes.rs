@@ -352,8 +352,14 @@ fn surroundings_contain_the_points_of_bentopy() {
     let parts = "b as sphere at 5, 5, 4 with radius 2\nc as cuboid from 2, 2, 2 to 5, 6, 5\n\
                  d combines b or c\ne where x > 8\nf where x > 9 and y < 3\n";
     for of in ["b", "c", "d", "e", "f"] {
-        check_shape(&format!("{parts}a within 1.5 of {of}"), "a", leeway);
-        check_shape(&format!("{parts}a around 1.5 of {of}"), "a", leeway);
+        for kind in ["within", "around"] {
+            let shapes = format!("{parts}a {kind} 1.5 of {of}");
+            let sampling = Sampling {
+                points: 2_000,
+                ..FINE
+            };
+            check_sampled_shape(&shapes, "a", leeway, sampling);
+        }
     }
 }
 

@@ -16,7 +16,10 @@ fn files() -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder("assets/recipes")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let is_recipe = |name: &String| name.ends_with(".json") || name.ends_with(".bent");
-    names.filter(is_recipe).filter(|name| !name.contains("schema")).collect()
+    names
+        .filter(is_recipe)
+        .filter(|name| !name.contains("schema"))
+        .collect()
 }
 
 #[test]
@@ -41,13 +44,27 @@ fn all_are_read_without_warnings_and_listed() {
 
 #[test]
 fn the_small_ones_come_to_rest_without_overlaps() {
-    for file in ["inheritance", "distributions", "gradients", "coarse_leaflets", "proteins_in_a_box"] {
+    for file in [
+        "inheritance",
+        "distributions",
+        "gradients",
+        "coarse_leaflets",
+        "proteins_in_a_box",
+    ] {
         let recipe = load(&format!("{file}.json"));
         let packing = packed(&recipe);
         assert_eq!(overlaps(&packing.crowd), 0, "{file}");
-        assert!(packing.warnings.is_empty(), "{file}: {:?}", packing.warnings);
+        assert!(
+            packing.warnings.is_empty(),
+            "{file}: {:?}",
+            packing.warnings
+        );
         for entry in &packing.report.entries {
-            assert_eq!(entry.asked.unwrap_or(entry.placed), entry.placed, "{file}: {entry:?}");
+            assert_eq!(
+                entry.asked.unwrap_or(entry.placed),
+                entry.placed,
+                "{file}: {entry:?}"
+            );
         }
     }
 }

@@ -128,7 +128,7 @@ fn spheres_of_five_radii_are_side_by_side_in_a_plane() {
 
 #[test]
 fn half_of_the_binders_are_next_to_their_partners() {
-    let packing = check_box(
+    check_box(
         "partner_packing",
         &[
             ("target in space.interior", 10),

@@ -1,8 +1,11 @@
 //! Recipes: readers and what they build.
 
+mod additions;
 mod bent_files;
 mod bent_recipes;
+mod bundled_recipes;
 mod concentrations;
+mod determinism;
 mod examples_of_cellpack;
 mod gradients;
 mod malformed_recipes;
@@ -12,3 +15,4 @@ mod spellings;
 mod sphere_trees;
 mod triangle_mesh;
 mod unknown_keys_and_inheritance;
+mod vesicles;

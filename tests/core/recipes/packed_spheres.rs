@@ -126,7 +126,9 @@ pub fn overlaps(crowd: &Crowd) -> usize {
         (center, reach.fold(0.0, f64::max))
     };
     let balls: Vec<(DVec3, f64)> = molecules.iter().map(ball).collect();
-    let size = crowd.periodic_box().map(|periodic| periodic.size().as_dvec3());
+    let size = crowd
+        .periodic_box()
+        .map(|periodic| periodic.size().as_dvec3());
     let apart = |a: DVec3, b: DVec3| {
         let arm = a - b;
         let image = size.map_or(arm, |size| arm - size * (arm / size).round());
@@ -141,7 +143,9 @@ pub fn overlaps(crowd: &Crowd) -> usize {
             }
             let near = |own: usize, other: usize| {
                 let spheres = molecules[own].iter().map(|s| (s.center, s.radius));
-                spheres.filter(|s| touch(*s, balls[other])).collect::<Vec<_>>()
+                spheres
+                    .filter(|s| touch(*s, balls[other]))
+                    .collect::<Vec<_>>()
             };
             let others = near(second, first);
             for a in near(first, second) {

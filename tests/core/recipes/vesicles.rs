@@ -8,7 +8,7 @@ use bevy_rapier_molecules::recipe::{Packing, Recipe};
 use glam::DVec3;
 use serde_json::{Value, json};
 
-use super::packed_spheres::{change, overlaps, packed, poses, populated, read, spheres, warnings};
+use super::packed_spheres::{change, overlaps, packed, populated, poses, read, spheres, warnings};
 
 /// Radius of the middle of the membrane, nm.
 const RADIUS: f64 = 5.0;
@@ -59,7 +59,9 @@ fn numbers(packing: &Packing) -> BTreeMap<(String, String), u32> {
     let mut numbers = BTreeMap::new();
     for row in &packing.rows {
         let row = &packing.report.entries[*row as usize];
-        *numbers.entry((row.region.clone(), row.object.clone())).or_default() += 1;
+        *numbers
+            .entry((row.region.clone(), row.object.clone()))
+            .or_default() += 1;
     }
     for row in &packing.report.entries {
         let key = (row.region.clone(), row.object.clone());
@@ -84,18 +86,30 @@ fn a_vesicle_has_its_leaflets_proteins_and_contents_without_overlaps() {
     for (leaflet, part) in [("outer_leaflet", 0.7), ("inner_leaflet", 0.5)] {
         let [popc, cholesterol] = ["POPC", "cholesterol"].map(|lipid| number(leaflet, lipid));
         let all = popc + cholesterol;
-        assert!((popc - part * all).abs() <= 1.0, "{leaflet}: {popc} of {all}");
+        assert!(
+            (popc - part * all).abs() <= 1.0,
+            "{leaflet}: {popc} of {all}"
+        );
         assert!(all > 100.0, "{leaflet}: {all}");
     }
     assert!(number("outer_leaflet", "POPC") > 1.5 * number("inner_leaflet", "POPC"));
-    assert_eq!([number("surface", "porin"), number("interior", "ubiquitin")], [1.0, 1.0]);
+    assert_eq!(
+        [number("surface", "porin"), number("interior", "ubiquitin")],
+        [1.0, 1.0]
+    );
     // Where the atoms of each molecule are.
     let mut atoms: Vec<Vec<DVec3>> = vec![Vec::new(); packing.crowd.members().len()];
     for sphere in spheres(&packing.crowd) {
         assert!((sphere.radius - 0.1).abs() < 1.0e-6, "half of 0.2 nm");
         atoms[sphere.member].push(sphere.center);
     }
-    for ((member, atoms), row) in packing.crowd.members().iter().zip(&atoms).zip(&packing.rows) {
+    for ((member, atoms), row) in packing
+        .crowd
+        .members()
+        .iter()
+        .zip(&atoms)
+        .zip(&packing.rows)
+    {
         let row = &packing.report.entries[*row as usize];
         let heights: Vec<f64> = atoms.iter().map(|atom| atom.length() - RADIUS).collect();
         let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
@@ -104,13 +118,27 @@ fn a_vesicle_has_its_leaflets_proteins_and_contents_without_overlaps() {
         match place {
             "vesicle.outer_leaflet" | "vesicle.inner_leaflet" => {
                 // The head: the phosphorus of POPC, the oxygen of cholesterol.
-                let head = if row.object == "POPC" { Element::P } else { Element::O };
+                let head = if row.object == "POPC" {
+                    Element::P
+                } else {
+                    Element::O
+                };
                 let elements = packing.crowd.template_of(member).elements();
-                let head = elements.iter().position(|element| *element == head).unwrap();
+                let head = elements
+                    .iter()
+                    .position(|element| *element == head)
+                    .unwrap();
                 let mean = heights.iter().sum::<f64>() / heights.len() as f64;
-                let side = if place == "vesicle.outer_leaflet" { 1.0 } else { -1.0 };
+                let side = if place == "vesicle.outer_leaflet" {
+                    1.0
+                } else {
+                    -1.0
+                };
                 let (head, mean) = (side * heights[head], side * mean);
-                assert!(mean > 0.3 && head > mean + 0.3, "{place}: {mean}, {head} nm");
+                assert!(
+                    mean > 0.3 && head > mean + 0.3,
+                    "{place}: {mean}, {head} nm"
+                );
             }
             "vesicle.surface" => {
                 let template = packing.crowd.template_of(member);
@@ -147,9 +175,9 @@ fn lipids_may_be_given_by_number_in_regions() {
         } } },
     }));
     let packing = packed(&recipe);
-    let number = |region: &str, object: &str| {
-        numbers(&packing)[&(format!("vesicle.{region}"), object.to_owned())]
-    };
+    let numbers = numbers(&packing);
+    let number =
+        |region: &str, object: &str| numbers[&(format!("vesicle.{region}"), object.to_owned())];
     let outer = ["POPC", "cholesterol"].map(|object| number("outer_leaflet", object));
     assert_eq!((outer, number("inner_leaflet", "POPC")), ([90, 10], 40));
     assert_eq!(overlaps(&packing.crowd), 0);
@@ -170,7 +198,8 @@ fn too_many_lipids_are_reported_before_the_start() {
         panic!("{:?}", population.warnings);
     };
     let text = warning.to_string();
-    let start = "composition.vesicle: 1500 lipids are more than the area of a leaflet allows, about ";
+    let start =
+        "composition.vesicle: 1500 lipids are more than the area of a leaflet allows, about ";
     let fitting: f64 = text.strip_prefix(start).unwrap().parse().unwrap();
     // A lipid has about 0.65 nm², and those of a curved outer leaflet more.
     assert!((300.0..900.0).contains(&fitting), "{text}");
@@ -219,7 +248,10 @@ fn molecules_of_a_surface_point_along_its_normal() {
             };
             let first = angles(&poses(&populated(&recipe).crowd));
             let largest = first.iter().copied().fold(0.0, f64::max);
-            assert!(largest <= tilt + 2.0e-3 && largest >= 0.9 * tilt, "{largest}, not {tilt}");
+            assert!(
+                largest <= tilt + 2.0e-3 && largest >= 0.9 * tilt,
+                "{largest}, not {tilt}"
+            );
             let packing = packed(&recipe);
             let relaxed = angles(&poses(&packing.crowd));
             let largest = relaxed.iter().copied().fold(0.0, f64::max);
@@ -249,5 +281,8 @@ fn molecules_of_a_surface_are_spun_at_random() {
         quarters[quarter.clamp(0, 3) as usize] += 1;
     }
     // 75 on average; 3.29 √(300 · 3/16) = 25.
-    assert!(quarters.iter().all(|number| (49..=101).contains(number)), "{quarters:?}");
+    assert!(
+        quarters.iter().all(|number| (49..=101).contains(number)),
+        "{quarters:?}"
+    );
 }
