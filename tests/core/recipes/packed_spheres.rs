@@ -77,15 +77,6 @@ pub fn poses(crowd: &Crowd) -> Vec<Pose> {
     crowd.members().iter().map(|member| member.pose).collect()
 }
 
-/// Centers of mass of the molecules of an entry, or of a row of the report.
-pub fn places_of(crowd: &Crowd, rows: &[u32], row: u32) -> Vec<DVec3> {
-    let members = crowd.members().iter().zip(rows);
-    let members = members.filter(|(_, found)| **found == row);
-    members
-        .map(|(member, _)| member.pose.position.as_dvec3())
-        .collect()
-}
-
 /// A sphere in the world, nm.
 #[derive(Clone, Copy, Debug)]
 pub struct Sphere {
