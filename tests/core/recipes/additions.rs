@@ -89,11 +89,9 @@ fn a_periodic_box_has_molecules_across_its_faces() {
 fn the_tolerance_is_the_least_distance_of_atoms() {
     for (additions, expected) in [(json!({}), 0.1), (json!({ "tolerance": 0.35 }), 0.175)] {
         let population = populated(&recipe_with(&json!({}), &additions));
-        let radii = spheres(&population.crowd)
-            .into_iter()
-            .map(|sphere| sphere.radius);
-        assert!(radii.fold(true, |all, radius| all
-            && (radius - expected).abs() < 1.0e-6));
+        for sphere in spheres(&population.crowd) {
+            assert!((sphere.radius - expected).abs() < 1.0e-6, "{additions}");
+        }
     }
 }
 

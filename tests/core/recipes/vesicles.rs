@@ -141,9 +141,7 @@ fn a_vesicle_has_its_leaflets_proteins_and_contents_without_overlaps() {
                 );
             }
             "vesicle.surface" => {
-                let template = packing.crowd.template_of(member);
                 let up = DVec3::new(-0.69, 0.62, 0.36).normalize();
-                assert_eq!(template.name(), packing.crowd.template_of(member).name());
                 let up = member.pose.rotation.as_dquat() * up;
                 let center = member.pose.position.as_dvec3();
                 let tilt = up.angle_between(center);
@@ -203,7 +201,7 @@ fn too_many_lipids_are_reported_before_the_start() {
     let fitting: f64 = text.strip_prefix(start).unwrap().parse().unwrap();
     // A lipid has about 0.65 nm², and those of a curved outer leaflet more.
     assert!((300.0..900.0).contains(&fitting), "{text}");
-    assert_eq!(population.crowd.members().iter().count(), 1500 + 30);
+    assert_eq!(population.crowd.members().len(), 1500 + 30);
 }
 
 /// Rods of three spheres along an axis in the surface of a sphere.
