@@ -98,7 +98,7 @@ pub(crate) enum ShapeFile {
         /// Edges along x, y and z.
         size: [f64; 3],
     },
-    /// A ring around y.
+    /// A ring around z.
     Torus {
         /// Radius of the circle in the middle of the tube.
         major_radius: f64,

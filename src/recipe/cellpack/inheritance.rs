@@ -1,6 +1,6 @@
 //! Objects that inherit the fields of others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -19,11 +19,15 @@ pub(super) fn inherited(
     for (name, object) in objects {
         let _: ObjectFile = typed(object, source, &join("objects", name))?;
     }
-    let mut merged = BTreeMap::new();
+    let mut merged: BTreeMap<String, Value> = BTreeMap::new();
     for name in objects.keys() {
+        // From the object to an ancestor that is merged already or has no parent.
         let mut chain: Vec<&str> = vec![name];
-        while let Some(parent) = parent_of(objects, chain[chain.len() - 1]) {
-            let child = chain[chain.len() - 1];
+        let mut seen = BTreeSet::from([name.as_str()]);
+        while let Some(&child) = chain.last()
+            && !merged.contains_key(child)
+            && let Some(parent) = parent_of(objects, child)
+        {
             let place = || join(&join("objects", child), "inherit");
             let Some((parent, _)) = objects.get_key_value(parent) else {
                 let suggestion = closest_name(parent, objects.keys().map(String::as_str));
@@ -34,21 +38,22 @@ pub(super) fn inherited(
                 }
                 .at(source, place()));
             };
-            let is_circle = chain.contains(&parent.as_str());
             chain.push(parent);
-            if is_circle {
+            if !seen.insert(parent) {
                 let names = chain.iter().map(|name| (*name).to_owned()).collect();
                 let what = "objects inherit from each other";
                 return Err(RecipeProblem::Circle { what, names }.at(source, place()));
             }
         }
         let mut value = Value::Object(serde_json::Map::new());
-        for ancestor in chain.iter().rev() {
-            if let Some(object) = objects.get(*ancestor) {
+        for ancestor in chain.into_iter().rev() {
+            if let Some(known) = merged.get(ancestor) {
+                value = known.clone();
+            } else if let Some(object) = objects.get(ancestor) {
                 overlay(&mut value, object);
+                merged.insert(ancestor.to_owned(), value.clone());
             }
         }
-        merged.insert(name.clone(), value);
     }
     Ok(merged)
 }

@@ -14,6 +14,7 @@ mod gradient;
 mod inheritance;
 mod object;
 mod resolve;
+mod type_error;
 mod unknown_keys;
 
 use serde::de::DeserializeOwned;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use self::file::RecipeFile;
 pub(super) use self::resolve::resolve;
+use self::type_error::plain_words;
 use super::RecipeError;
 use super::error::RecipeProblem;
 
@@ -84,7 +86,7 @@ fn typed<T: DeserializeOwned>(value: &Value, source: &str, place: &str) -> Resul
         let inside = error.path().to_string();
         let inside = if inside == "." { String::new() } else { inside };
         let place = join(place, &inside);
-        RecipeProblem::Json(error.into_inner().to_string()).at(source, place)
+        RecipeProblem::Json(plain_words(&error.into_inner().to_string())).at(source, place)
     })
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::additions::{AdditionsFile, EntryAdditions, UnitFile};
 use super::file::{DistributionFile, DistributionKind, ItemFile, RegionsFile};
 use super::inheritance::{inherited, overlay};
-use super::object::{ObjectFile, PackingMode, PartnerFile, PartnersFile};
+use super::object::{ObjectFile, PackingMode};
 use super::unknown_keys::unknown_keys;
 use super::{CellpackFile, join, kind_of, typed};
 use crate::names::closest_name;
@@ -16,12 +16,13 @@ use crate::pose::Pose;
 use crate::recipe::defaults;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::files::FileFinder;
-use crate::recipe::model::{Entry, Partner, Recipe, Region, rotation};
+use crate::recipe::model::{Entry, Recipe, Region, rotation};
 use crate::recipe::{Distribution, RecipeError, RecipeWarning};
 
 mod compartments;
 mod gradients;
 mod ingredients;
+mod partners;
 
 use gradients::NamedGradient;
 
@@ -517,7 +518,8 @@ impl<'a> Resolver<'a> {
             None => {
                 let value = format!("{parts:?}");
                 let at = join(place, "rotation");
-                Err(self.out_of_range(at, "a rotation", "a quaternion x, y, z, w", value))
+                let allowed = "a quaternion x, y, z, w that is finite and not zero";
+                Err(self.out_of_range(at, "a rotation", allowed, value))
             }
         }
     }
@@ -647,111 +649,6 @@ impl<'a> Resolver<'a> {
             }
         }
         Ok(())
-    }
-
-    fn partners(
-        &self,
-        object: &ObjectFile,
-        raw: &RawItem<'a>,
-    ) -> Result<Vec<Partner>, RecipeError> {
-        let place = join(&raw.place, "partners");
-        let mut partners = Vec::new();
-        let listed = match &object.partners {
-            None => return Ok(partners),
-            Some(PartnersFile::List(list)) => list.clone(),
-            Some(PartnersFile::Columns(columns)) => match &columns.all_partners {
-                Some(list) => list.clone(),
-                None => {
-                    let names = columns.names.iter().flatten().enumerate();
-                    let mut list: Vec<PartnerFile> = names
-                        .map(|(index, name)| PartnerFile {
-                            name: name.clone(),
-                            binding_probability: columns.probability_binding,
-                            position: columns
-                                .positions
-                                .as_ref()
-                                .and_then(|p| p.get(index).copied()),
-                            positions: None,
-                            excluded_names: None,
-                            probability_repelled: None,
-                            weight: None,
-                        })
-                        .collect();
-                    if let Some(first) = list.first_mut() {
-                        first.excluded_names.clone_from(&columns.excluded_names);
-                        first.probability_repelled = columns.probability_repelled;
-                    }
-                    list
-                }
-            },
-        };
-        for (index, partner) in listed.iter().enumerate() {
-            let at = format!("{place}[{index}]");
-            let probability = partner.binding_probability.unwrap_or(1.0);
-            self.check_probability(probability, -1.0, &join(&at, "binding_probability"))?;
-            let weight = partner.weight.unwrap_or(1.0);
-            if !(weight.is_finite() && weight >= 0.0) {
-                return Err(self.out_of_range(
-                    join(&at, "weight"),
-                    "a weight",
-                    "at least 0",
-                    weight,
-                ));
-            }
-            let mut positions = Vec::new();
-            for given in partner.positions.iter().flatten().chain(&partner.position) {
-                let position = self.point(*given, "a position", &join(&at, "position"))?;
-                // The default of cellPACK, which means anywhere.
-                if position != Vec3::ZERO {
-                    positions.push(position);
-                }
-            }
-            partners.push(Partner {
-                entries: self.entries_named(&partner.name, &join(&at, "name"))?,
-                probability,
-                weight,
-                positions,
-            });
-            let repelled = partner.probability_repelled.unwrap_or(1.0);
-            self.check_probability(repelled, 0.0, &join(&at, "probability_repelled"))?;
-            for excluded in partner.excluded_names.iter().flatten() {
-                partners.push(Partner {
-                    entries: self.entries_named(excluded, &join(&at, "excluded_names"))?,
-                    probability: -repelled,
-                    weight: 1.0,
-                    positions: Vec::new(),
-                });
-            }
-        }
-        Ok(partners)
-    }
-
-    fn check_probability(&self, value: f64, least: f64, place: &str) -> Result<(), RecipeError> {
-        if (least..=1.0).contains(&value) {
-            return Ok(());
-        }
-        let allowed = if least < 0.0 {
-            "from -1 to 1"
-        } else {
-            "from 0 to 1"
-        };
-        Err(self.out_of_range(place, "a probability", allowed, value))
-    }
-
-    /// The entries with the name of an entry or of an object.
-    fn entries_named(&self, name: &str, place: &str) -> Result<Vec<usize>, RecipeError> {
-        let (entries, ingredients) = (&self.recipe.entries, &self.recipe.ingredients);
-        let object = |entry: &Entry| &*ingredients[entry.ingredient].name;
-        let is_meant = |entry: &Entry| entry.name == name || object(entry) == name;
-        let all = entries.iter().enumerate();
-        let found: Vec<usize> = all
-            .filter_map(|(index, entry)| is_meant(entry).then_some(index))
-            .collect();
-        if found.is_empty() && !self.objects.contains_key(name) {
-            let known = entries.iter().flat_map(|e| [&*e.name, object(e)]);
-            return Err(self.unknown_name(place, "object or entry", name, known));
-        }
-        Ok(found)
     }
 }
 

@@ -201,7 +201,7 @@ pub(super) fn species_of(
     else {
         return Err(RecipeProblem::Unsupported {
             what: format!(
-                "the ratio of '{}', which has no structure file",
+                "the ratio of '{}', which has no structure file,",
                 ingredient.name
             ),
             instead: "give representations.atomic, or a count in the region of the leaflet",

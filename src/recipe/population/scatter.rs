@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 
-use glam::{IVec3, Vec3};
+use glam::{I64Vec3, IVec3, Vec3};
 
 use crate::periodic_box::PeriodicBox;
 
@@ -75,7 +75,8 @@ impl Scatter {
                         deepest = deepest.max(overlap);
                     }
                 };
-                let size = (high - low + IVec3::ONE).as_i64vec3();
+                // Cells far out saturate: their difference needs more than 32 bits.
+                let size = high.as_i64vec3() - low.as_i64vec3() + I64Vec3::ONE;
                 if size.x.saturating_mul(size.y).saturating_mul(size.z) > cells.len() as i64 {
                     // Fewer cells are occupied than in reach.
                     for (cell, indices) in cells {

@@ -81,21 +81,24 @@ impl Membership {
         ids.iter().any(|id| self.has(id, point))
     }
 
-    fn has(&self, id: &str, point: DVec3) -> bool {
-        let anchor = |anchor: &Anchor| match anchor {
+    fn anchor(&self, anchor: &Anchor) -> DVec3 {
+        match anchor {
             Anchor::Start => DVec3::ZERO,
             Anchor::Center => 0.5 * self.size,
             Anchor::End => self.size,
             Anchor::Point(point) => DVec3::from_array(*point),
-        };
+        }
+    }
+
+    fn has(&self, id: &str, point: DVec3) -> bool {
         match &self.file.compartment(id).unwrap().shape {
             CompartmentShape::All => true,
             CompartmentShape::Mask(_) => unreachable!(),
             CompartmentShape::Sphere { center, radius } => {
-                point.distance(anchor(center)) <= *radius
+                point.distance(self.anchor(center)) <= *radius
             }
             CompartmentShape::Cuboid { from, to } => {
-                let (a, b) = (anchor(from), anchor(to));
+                let (a, b) = (self.anchor(from), self.anchor(to));
                 point.cmpge(a.min(b)).all() && point.cmple(a.max(b)).all()
             }
             CompartmentShape::Where(limits) => limits.holds(&|limit: &Limit| {
@@ -117,8 +120,18 @@ impl Membership {
         }
     }
 
-    /// Whether a point of a compartment is near, by a fine grid of points.
+    /// Whether a point of a compartment is near: exactly for a ball inside of the box, else by a
+    /// fine grid of points.
     fn is_near(&self, id: &str, point: DVec3, distance: f64) -> bool {
+        if let CompartmentShape::Sphere { center, radius } =
+            &self.file.compartment(id).unwrap().shape
+        {
+            let center = self.anchor(center);
+            let gap = center.min(self.size - center).min_element();
+            if !self.is_periodic() && gap >= *radius {
+                return point.distance(center) <= radius + distance;
+            }
+        }
         let reach = (distance / SPACING).ceil() as i32 + 1;
         let steps = -reach..=reach;
         // Of the grid that is at the origin.
@@ -143,9 +156,42 @@ fn random_point(random: &mut Pcg64Mcg, margin: f64) -> DVec3 {
     (SIZE + 2.0 * margin) * parts - margin
 }
 
+/// How closely a shape is compared with the membership of points.
+#[derive(Clone, Copy)]
+struct Sampling {
+    /// Number of random points.
+    points: usize,
+    /// Spacing of the grid of points that gives the volume, nm.
+    step: f64,
+    /// Allowed error of the volume, as a part of it.
+    error: f64,
+}
+
+const FINE: Sampling = Sampling {
+    points: 4_000,
+    step: 0.1,
+    error: 0.01,
+};
+
+/// For shapes of hundreds of parts, of which each point asks all.
+const COARSE: Sampling = Sampling {
+    points: 200,
+    step: 0.5,
+    error: 0.03,
+};
+
 /// Checks the surface of the compartments `placed` (`a` or `a, b`). Points nearer to it than `leeway`
 /// may be on either side.
 fn check_shape(compartments: &str, placed: &str, leeway: f32) {
+    check_sampled_shape(compartments, placed, leeway, FINE);
+}
+
+fn check_sampled_shape(compartments: &str, placed: &str, leeway: f32, sampling: Sampling) {
+    let Sampling {
+        points,
+        step,
+        error: allowed,
+    } = sampling;
     for periodic in [false, true] {
         let text = text_with(periodic, compartments, placed);
         let what = format!("{compartments}, periodic {periodic}");
@@ -158,8 +204,7 @@ fn check_shape(compartments: &str, placed: &str, leeway: f32) {
         let surface = compartment.surface.as_ref().unwrap();
         let mut random = Pcg64Mcg::seed_from_u64(3);
         let (mut inside, mut smooth, mut clear) = (0, 0, 0);
-        const POINTS: usize = 4_000;
-        for _ in 0..POINTS {
+        for _ in 0..points {
             let margin = match (periodic, surface.as_sphere()) {
                 (false, _) => 2.0,
                 (true, None) => 6.0,
@@ -200,17 +245,17 @@ fn check_shape(compartments: &str, placed: &str, leeway: f32) {
             smooth += usize::from((slope - 1.0).abs() < 0.02);
             clear += usize::from(at.distance.abs() > leeway);
         }
-        assert!(inside > 0 && inside < POINTS, "{what}: {inside}");
-        assert!(smooth * 100 > POINTS * 97, "{what}: {smooth} normals");
-        assert!(clear * 10 > POINTS * 6, "{what}: {clear}");
+        assert!(inside > 0 && inside < points, "{what}: {inside}");
+        assert!(smooth * 100 > points * 97, "{what}: {smooth} normals");
+        assert!(clear * 10 > points * 6, "{what}: {clear}");
         // The volume, by the points of a grid.
         if leeway < 0.1 {
             let (mut count, mut cells) = (0.0, 0.0);
-            let step = 0.1;
             let at = |i: u32| step * (f64::from(i) + 0.5);
-            for x in 0..120 {
-                for y in 0..100 {
-                    for z in 0..80 {
+            let [columns, rows, layers] = (SIZE / step).round().as_uvec3().to_array();
+            for x in 0..columns {
+                for y in 0..rows {
+                    for z in 0..layers {
                         let point = DVec3::new(at(x), at(y), at(z));
                         count += f64::from(u8::from(membership.contains(&ids, point)));
                         cells += 1.0;
@@ -221,7 +266,7 @@ fn check_shape(compartments: &str, placed: &str, leeway: f32) {
             let expected = SIZE.element_product() * count / cells;
             let error = (volume - expected).abs();
             assert!(
-                error < 0.01 * expected + 0.1,
+                error < allowed * expected + 0.1,
                 "{what}: {volume}, not {expected}"
             );
         }
@@ -307,8 +352,14 @@ fn surroundings_contain_the_points_of_bentopy() {
     let parts = "b as sphere at 5, 5, 4 with radius 2\nc as cuboid from 2, 2, 2 to 5, 6, 5\n\
                  d combines b or c\ne where x > 8\nf where x > 9 and y < 3\n";
     for of in ["b", "c", "d", "e", "f"] {
-        check_shape(&format!("{parts}a within 1.5 of {of}"), "a", leeway);
-        check_shape(&format!("{parts}a around 1.5 of {of}"), "a", leeway);
+        for kind in ["within", "around"] {
+            let shapes = format!("{parts}a {kind} 1.5 of {of}");
+            let sampling = Sampling {
+                points: 2_000,
+                ..FINE
+            };
+            check_sampled_shape(&shapes, "a", leeway, sampling);
+        }
     }
 }
 
@@ -416,7 +467,8 @@ fn long_chains_of_unions_and_complements_are_resolved() {
         let not = if index % 50 == 0 { "not " } else { "" };
         shapes += &format!("c{index} combines {not}(c{last} or s{index})\n");
     }
-    check_shape(&format!("{shapes}a combines c150 and not s20"), "a", SHARP);
+    let shapes = format!("{shapes}a combines c150 and not s20");
+    check_sampled_shape(&shapes, "a", SHARP, COARSE);
 }
 
 #[test]

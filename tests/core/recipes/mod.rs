@@ -1,5 +1,18 @@
 //! Recipes: readers and what they build.
 
+mod additions;
 mod bent_files;
 mod bent_recipes;
+mod bundled_recipes;
+mod concentrations;
+mod determinism;
+mod examples_of_cellpack;
+mod gradients;
+mod malformed_recipes;
+mod packed_spheres;
+mod partners;
+mod spellings;
 mod sphere_trees;
+mod triangle_mesh;
+mod unknown_keys_and_inheritance;
+mod vesicles;

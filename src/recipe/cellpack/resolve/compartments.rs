@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
+use rapier3d::parry::shape::SharedShape;
 
 use super::super::additions::ShapeFile;
 use super::super::object::{ObjectFile, ObjectType, RepresentationFile};
@@ -12,6 +13,7 @@ use crate::compartment::{ShapeCompartment, SphereShell, Surface, Torus, load_mes
 use crate::pose::Pose;
 use crate::recipe::RecipeError;
 use crate::recipe::error::RecipeProblem;
+use crate::recipe::geometry::bounds_of;
 use crate::recipe::model::Compartment;
 
 /// Radius of a spherical compartment without one, in the unit of the recipe, as in cellPACK.
@@ -92,8 +94,7 @@ impl Resolver<'_> {
             }
             ShapeFile::Capsule { radius, length } => {
                 let radius = self.positive(radius, "the radius", place)?;
-                let length = self.positive(length, "the length", place)?;
-                let half = 0.5 * length - radius;
+                let half = 0.5 * self.positive(length, "the length", place)? - radius;
                 if half < 0.0 {
                     let allowed = "at least twice the radius";
                     return Err(self.out_of_range(place, "the length", allowed, length));
@@ -152,6 +153,7 @@ impl Resolver<'_> {
                     &at,
                 )
             }
+            Some(ObjectType::SingleCylinder) => self.cylinder(&file, &at, pose),
             None if file
                 .representations
                 .as_ref()
@@ -160,12 +162,14 @@ impl Resolver<'_> {
                 self.mesh(&file, &at, pose)
             }
             None => {
-                let expected = "expected a type: single_sphere, single_cube or mesh".to_owned();
+                let expected =
+                    "expected a type: single_sphere, single_cube, single_cylinder or mesh"
+                        .to_owned();
                 Err(self.error(join(&at, "type"), RecipeProblem::Missing(expected)))
             }
             Some(kind) => {
                 let what = format!("a compartment of type {}", kind.name());
-                let instead = "use single_sphere, single_cube or mesh, or give a shape in the block bevy_rapier_molecules";
+                let instead = "use single_sphere, single_cube, single_cylinder or mesh, or give a shape in the block bevy_rapier_molecules";
                 Err(self.error(
                     join(&at, "type"),
                     RecipeProblem::Unsupported { what, instead },
@@ -174,11 +178,37 @@ impl Resolver<'_> {
         }
     }
 
-    /// The two corners of `bounds`.
+    /// A cylinder between the two ends of its axis.
+    fn cylinder(
+        &self,
+        file: &ObjectFile,
+        place: &str,
+        pose: Pose,
+    ) -> Result<(Arc<dyn Surface>, [Vec3; 2]), RecipeError> {
+        let [from, to] = self.bounds_of(file, place)?;
+        let at = join(place, "radius");
+        let Some(radius) = file.radius else {
+            let expected = "expected the radius of the cylinder".to_owned();
+            return Err(self.error(at, RecipeProblem::Missing(expected)));
+        };
+        let radius = self.positive(radius, "the radius", &at)?;
+        let Some(axis) = (to - from).try_normalize() else {
+            let allowed = "apart from each other";
+            let value = "the same point";
+            return Err(self.out_of_range(join(place, "bounds"), "the ends", allowed, value));
+        };
+        let center = pose.transform_point(0.5 * (from + to));
+        let turned = pose.rotation * Quat::from_rotation_arc(Vec3::Y, axis);
+        let shape = SharedShape::cylinder(0.5 * from.distance(to), radius);
+        let solid = ShapeCompartment::new(shape, Pose::new(center, turned.normalize()));
+        self.solid(solid, place)
+    }
+
+    /// The two points of `bounds`: corners of a box, or ends of an axis.
     fn bounds_of(&self, file: &ObjectFile, place: &str) -> Result<[Vec3; 2], RecipeError> {
         let place = join(place, "bounds");
         let Some([low, high]) = file.bounds else {
-            let expected = "expected two corners".to_owned();
+            let expected = "expected two points".to_owned();
             return Err(self.error(place, RecipeProblem::Missing(expected)));
         };
         Ok([
@@ -203,7 +233,7 @@ impl Resolver<'_> {
         place: &str,
     ) -> Result<(Arc<dyn Surface>, [Vec3; 2]), RecipeError> {
         let solid = solid.map_err(|error| self.error(place, error))?;
-        let bounds = crate::recipe::geometry::bounds_of(&solid);
+        let bounds = bounds_of(&solid);
         Ok((Arc::new(solid), bounds))
     }
 

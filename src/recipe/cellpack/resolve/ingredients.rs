@@ -126,7 +126,10 @@ impl Resolver<'_> {
             keep_pore_empty: additions.keep_pore_empty.unwrap_or(true),
             rotation: self.rotation_range(file, place)?,
             tilt: tilt as f32,
-            color: self.color(additions.tint.or(file.color), &join(place, "color"))?,
+            color: match additions.tint {
+                Some(tint) => self.color(Some(tint), &join(&block, "tint"))?,
+                None => self.color(file.color, &join(place, "color"))?,
+            },
         };
         self.recipe.ingredients.push(ingredient);
         self.ingredient_keys.push(key);
