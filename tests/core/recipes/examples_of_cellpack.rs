@@ -9,7 +9,7 @@ use bevy_rapier_molecules::recipe::{
     PackOptions, Packing, ReadOptions, Recipe, Region, pack, populate,
 };
 use bevy_rapier_molecules::relax::RelaxConfig;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use super::packed_spheres::{Sphere, folder, overlaps, packed, populated, spheres, warnings};
 use super::triangle_mesh::TriangleMesh;
@@ -64,7 +64,7 @@ fn check_box(name: &str, numbers_asked: &[(&str, u32)]) -> Packing {
         "{name}"
     );
     assert_eq!(overlaps(&packing.crowd), 0, "{name}");
-    let [low, high] = recipe.bounds.map(|corner| corner.as_dvec3());
+    let [low, high] = recipe.bounds.map(Vec3::as_dvec3);
     for sphere in spheres(&packing.crowd) {
         let entry = &recipe.entries[packing.rows[sphere.member] as usize];
         // A sphere is inside as a whole, or with its center at a distance.
