@@ -29,7 +29,7 @@ impl Fiber {
     #[must_use]
     pub fn new(link: FiberLink, path: FiberPath) -> Self {
         let limits = JointLimits {
-            gap: GAP * link.rise(),
+            gap: Self::default_gap(&link),
             ..JointLimits::default()
         };
         Self {
@@ -39,6 +39,12 @@ impl Fiber {
             placement: None,
             fixed: false,
         }
+    }
+
+    /// The default gap of the joints of a link, nm: a sixteenth of its rise.
+    #[must_use]
+    pub fn default_gap(link: &FiberLink) -> f32 {
+        GAP * link.rise()
     }
 
     /// Poses of the links: each in the middle between two points of the path, turned by the twist
