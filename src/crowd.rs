@@ -5,8 +5,14 @@
 //! [`CrowdError`], so that users of a [`Crowd`] need not check them: a `Relaxer` relaxes it,
 //! `export` writes it. Members keep the order in which they are added.
 //!
+//! A [`CrowdJoint`] connects two members and limits their gap, bend and twist.
+//!
 //! Molecules that share a template and differ only in their pose follow J. Pauschenwein (2022,
 //! section 4.1).
+
+mod joint;
+
+pub use joint::{CrowdJoint, JointError, JointExcess, JointLimits, JointState};
 
 use std::sync::Arc;
 
@@ -24,7 +30,7 @@ pub enum CrowdError {
     /// An index is out of range.
     #[error("there is no {what} {index} in the crowd: it has {count}; add it first")]
     UnknownIndex {
-        /// Kind of the index: template, compartment or placement.
+        /// Kind of the index: template, compartment, placement or member.
         what: &'static str,
         /// The given index.
         index: u32,
@@ -45,6 +51,26 @@ pub enum CrowdError {
     /// A placement is invalid.
     #[error(transparent)]
     Placement(#[from] PlacementError),
+    /// A limit of a joint is invalid.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A joint connects a molecule with itself.
+    #[error("a joint connects molecule {molecule} with itself")]
+    SelfJoint {
+        /// Index of the molecule.
+        molecule: u32,
+    },
+    /// A frame of a joint is NaN or infinite, or its rotation is not a unit quaternion.
+    #[error(
+        "the frame of a joint in molecule {molecule} needs a finite position and a unit rotation, not {} nm and {}",
+        frame.position, frame.rotation
+    )]
+    BadFrame {
+        /// Index of the molecule.
+        molecule: u32,
+        /// The given frame.
+        frame: Pose,
+    },
 }
 
 /// One molecule of a crowd. Default: free, at the origin, of the first template.
@@ -92,6 +118,7 @@ pub struct Crowd {
     compartments: Vec<Arc<dyn Surface>>,
     placements: Vec<CrowdPlacement>,
     members: Vec<CrowdMember>,
+    joints: Vec<CrowdJoint>,
     periodic_box: Option<PeriodicBox>,
 }
 
@@ -168,6 +195,32 @@ impl Crowd {
         Ok(())
     }
 
+    /// Connects two members and normalizes the rotations of the frames.
+    ///
+    /// # Errors
+    /// [`CrowdError`] if a member does not exist, both are the same, or a frame or limit is
+    /// invalid.
+    pub fn add_joint(&mut self, mut joint: CrowdJoint) -> Result<(), CrowdError> {
+        joint.limits.check()?;
+        for (member, frame) in joint.members.into_iter().zip(&mut joint.frames) {
+            check_index("member", member, self.members.len())?;
+            if !frame.is_rigid() {
+                return Err(CrowdError::BadFrame {
+                    molecule: member,
+                    frame: *frame,
+                });
+            }
+            frame.rotation = frame.rotation.normalize();
+        }
+        if joint.members[0] == joint.members[1] {
+            return Err(CrowdError::SelfJoint {
+                molecule: joint.members[0],
+            });
+        }
+        self.joints.push(joint);
+        Ok(())
+    }
+
     /// As [`add_member`](Self::add_member), but keeps the bits of a rotation that is normalized.
     #[cfg(feature = "plugin")]
     pub(crate) fn add_exact_member(&mut self, member: CrowdMember) -> Result<(), CrowdError> {
@@ -230,6 +283,24 @@ impl Crowd {
     #[must_use]
     pub fn members(&self) -> &[CrowdMember] {
         &self.members
+    }
+
+    /// The joints.
+    #[must_use]
+    pub fn joints(&self) -> &[CrowdJoint] {
+        &self.joints
+    }
+
+    /// Gap, bend and twist of a joint at the current poses.
+    ///
+    /// # Panics
+    /// If the joint belongs to another crowd and an index of a member is out of range.
+    #[must_use]
+    pub fn state_of(&self, joint: &CrowdJoint) -> JointState {
+        let poses = joint
+            .members
+            .map(|member| &self.members[member as usize].pose);
+        joint.state(poses, self.periodic_box.as_ref())
     }
 
     /// The molecules, mutable. The caller keeps their poses finite.

@@ -90,6 +90,7 @@
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
 //! | `recipe` | recipes of cellPACK and bentopy, filled with molecules (feature `recipe`) |
 //! | [`membrane`] | builder of membranes: lipids and proteins, with their orientation and cross-sections |
+//! | [`fiber`] | chains of rigid links such as DNA, along random or given paths |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
 //! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
 //! | [`dynamics`] | contact solver: impulses between moving molecules |
@@ -159,6 +160,7 @@ pub mod crowd;
 pub mod docking;
 pub mod dynamics;
 pub mod export;
+pub mod fiber;
 mod fibonacci_sphere;
 pub mod force;
 #[cfg(feature = "gpu")]

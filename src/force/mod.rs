@@ -11,9 +11,11 @@
 //! | [`thesis_reaction`] | pushes one atom of a contact | Pauschenwein (2022), section 4.3, Algorithm 4.4 |
 //! | [`thesis_spring`] | pulls a molecule back into its compartment | Pauschenwein (2022), Algorithm 4.5 |
 //! | [`Projection`] | separates contacts, weighted by mass and inertia; its springs remove a fraction of the excess | ours; default of the relaxer |
+//! | joints | bring gap, bend and twist of two connected molecules within their limits, weighted by mass and inertia | ours |
 //! | [`spring_impulse`], [`precession_damping_impulse`] | hold a molecule in its compartment in a simulation with velocities | Algorithm 4.5 as a force, or a damped spring as in `Box2D` v3 |
 
 mod body;
+mod joint;
 mod projection;
 mod spring;
 mod thesis;
@@ -22,6 +24,7 @@ mod thesis;
 pub(crate) use body::DIRECTION_HASH;
 pub(crate) use body::arbitrary_direction;
 pub use body::{Body, Impulse, Velocity};
+pub(crate) use joint::joint_corrections;
 pub use projection::{Projection, ProjectionSums};
 pub use spring::{SpringLaw, precession_damping_impulse, spring_impulse};
 #[cfg(feature = "gpu")]
@@ -92,6 +95,15 @@ impl Push {
     #[must_use]
     pub(crate) fn is_zero(&self) -> bool {
         self.linear == Vec3::ZERO && self.angular == Vec3::ZERO
+    }
+
+    /// The push times a factor.
+    #[must_use]
+    pub(crate) fn scaled(self, factor: f32) -> Self {
+        Self {
+            linear: self.linear * factor,
+            angular: self.angular * factor,
+        }
     }
 
     /// Limits the lengths of the translation (nm) and of the rotation (radian).

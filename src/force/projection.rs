@@ -208,9 +208,6 @@ impl ProjectionSums {
             return Push::default();
         }
         let scale = parameters.relaxation / (self.contacts as f32).sqrt();
-        Push {
-            linear: self.push.linear * scale,
-            angular: self.push.angular * scale,
-        }
+        self.push.scaled(scale)
     }
 }

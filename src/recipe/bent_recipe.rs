@@ -148,6 +148,7 @@ impl<'a> Resolver<'a> {
             rotation: self.rotation_range(segment, &place)?,
             tilt: defaults::TILT as f32,
             color: None,
+            fiber: None,
         };
         let name = match &segment.tag {
             Some(tag) => format!("{}:{tag}", segment.name),
@@ -170,6 +171,7 @@ impl<'a> Resolver<'a> {
             cutoff_surface: None,
             places: Vec::new(),
             fixed: false,
+            fiber: None,
         };
         self.recipe.ingredients.push(ingredient);
         self.recipe.entries.push(entry);

@@ -9,6 +9,12 @@ pub(super) const CONFORMERS: u32 = 16;
 /// Default random tilt of the axis on a surface, radian: `perturb_axis_amplitude` of cellPACK.
 pub(super) const TILT: f64 = 0.1;
 
+/// Default persistence length of fibers, nm: that of DNA.
+pub(super) const PERSISTENCE_LENGTH: f32 = 50.0;
+
+/// Default deviation of a joint from the twist of a double helix, radian.
+pub(super) const MAX_TWIST: f32 = 0.5;
+
 /// Largest number of molecules of an entry.
 pub(super) const MAX_COUNT: f64 = 1.0e8;
 

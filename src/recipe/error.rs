@@ -9,6 +9,7 @@ use super::bent::BentError;
 use super::sphere_tree::SphereTreeError;
 use crate::compartment::{CompartmentError, MeshFileError};
 use crate::crowd::CrowdError;
+use crate::fiber::FiberError;
 use crate::membrane::{MembraneError, MembraneProteinError};
 use crate::molecule::{MoleculeError, TemplateError};
 use crate::periodic_box::PeriodicBoxError;
@@ -160,6 +161,9 @@ pub enum RecipeProblem {
     /// A pose or placement is invalid.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
+    /// A fiber cannot be made.
+    #[error(transparent)]
+    Fiber(#[from] FiberError),
     /// A molecule has no proxies.
     #[error(transparent)]
     Proxies(#[from] ProxyError),

@@ -27,6 +27,12 @@
 //! (hemoglobin), `1ubq` (ubiquitin), `2por` (a porin), `4c64` (DNA), `t4_lysozyme`, `dhfr` and others
 //! ([`bundled_structures`]).
 //!
+//! # Fibers
+//!
+//! An object with our addition `fiber` is a link, such as 12 base pairs of DNA, and its count the
+//! number of fibers: worm-like chains of given length, or paths through points
+//! ([`fiber`](crate::fiber)).
+//!
 //! # Compartments
 //!
 //! Spheres, boxes, cylinders and closed meshes (OBJ, STL, PLY), or capsules and rings by our
@@ -38,7 +44,7 @@
 //!
 //! What the format has no fields for is in one block at the top level, `bevy_rapier_molecules`,
 //! which cellPACK ignores: the unit of lengths, ratios and areas of lipids, axis and depth of
-//! membrane proteins, positions and shapes of compartments, given places, colors. The command
+//! membrane proteins, positions and shapes of compartments, given places, colors, fibers. The command
 //! `molecules schema` writes a JSON schema of all keys for completion in editors
 //! ([`recipe_schema`]).
 //!
@@ -49,7 +55,7 @@
 //! - Molecules are inside of the box as a whole, unless `cutoff_boundary` is given. Along an axis
 //!   where the box is thinner than the molecule, its center is.
 //! - Distances of gradients are exact, not those of grid points.
-//! - `grow`, `multi_cylinder` and tiles are not supported.
+//! - `grow` and `multi_cylinder` need our addition `fiber`; tiles are not supported.
 //!
 //! # Where this differs from bentopy
 //!
@@ -85,8 +91,8 @@ pub use distribution::Distribution;
 pub use error::{RecipeError, RecipeProblem, RecipeWarning};
 pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
 pub use model::{
-    BodyAxis, Compartment, Entry, Ingredient, IngredientShape, Partner, Recipe, Region,
-    RotationRange,
+    BodyAxis, Compartment, Entry, FiberEntry, FiberKind, FiberLength, FiberPathKind, Ingredient,
+    IngredientShape, Partner, Recipe, Region, RotationRange,
 };
 pub use pack::{Leftover, PackOptions, Packing, pack, relax};
 pub use population::{

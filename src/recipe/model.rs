@@ -66,6 +66,32 @@ pub struct Ingredient {
     pub tilt: f32,
     /// Color, red, green and blue from 0 to 1.
     pub color: Option<[f32; 3]>,
+    /// How its molecules follow each other in fibers; none if they are not links.
+    pub fiber: Option<FiberKind>,
+}
+
+/// How the links of a fiber follow each other.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FiberKind {
+    /// Its place in the file, for errors.
+    pub place: String,
+    /// Distance from the start of a link to that of the next one; none for the least distance
+    /// without overlaps.
+    pub rise: Option<f32>,
+    /// Rotation from a link to the next one, radian; none for that of DNA, or none.
+    pub twist: Option<f32>,
+    /// Persistence length.
+    pub persistence_length: f32,
+    /// Whether the ends of a fiber meet.
+    pub is_closed: bool,
+    /// Largest bend of a joint, radian; none for one that is rarely exceeded at the persistence
+    /// length.
+    pub max_bend: Option<f32>,
+    /// Largest deviation of a joint from the twist, radian; none for the default.
+    pub max_twist: Option<f32>,
+    /// Largest gap of a joint; none for a sixteenth of the rise.
+    pub max_gap: Option<f32>,
 }
 
 /// Which body axis of a molecule points along the outward normal of a surface.
@@ -91,6 +117,13 @@ pub enum IngredientShape {
     },
     /// Several spheres around the origin of the file: center, radius.
     Spheres(Arc<[(Vec3, f32)]>),
+    /// A rod of spheres along z.
+    Rod {
+        /// Radius.
+        radius: f32,
+        /// Length from end to end.
+        length: f32,
+    },
     /// A structure file.
     Atoms {
         /// The content of the file.
@@ -200,6 +233,46 @@ pub struct Entry {
     pub places: Vec<Pose>,
     /// Whether the molecules never move.
     pub fixed: bool,
+    /// The fibers, if the molecules are links; `count` is then the number of fibers.
+    pub fiber: Option<FiberEntry>,
+}
+
+/// The fibers of an entry.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FiberEntry {
+    /// Its place in the file, for errors.
+    pub place: String,
+    /// Length of each fiber; none if it follows from the points.
+    pub length: Option<FiberLength>,
+    /// The path.
+    pub path: FiberPathKind,
+    /// Control points of the path.
+    pub points: Vec<Vec3>,
+    /// Largest displacement of midpoints, as a part of the length of a piece.
+    pub roughness: Option<f32>,
+}
+
+/// Length of a fiber.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FiberLength {
+    /// Number of links.
+    Links(u32),
+    /// Contour length.
+    Contour(f32),
+    /// Number of base pairs.
+    BasePairs(f64),
+}
+
+/// Path of a fiber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FiberPathKind {
+    /// A worm-like chain.
+    RandomWalk,
+    /// Midpoint displacement between the points.
+    Midpoint,
+    /// A spline through the points.
+    ControlPoints,
 }
 
 /// What molecules of an entry bind to or stay away from.

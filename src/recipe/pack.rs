@@ -32,6 +32,8 @@ pub struct Leftover {
     pub overlapping: u32,
     /// Number of them that are out of their place.
     pub out_of_place: u32,
+    /// Number of joints of a fiber of this kind that exceed a limit.
+    pub strained_joints: u32,
     /// Deepest overlap, nm.
     pub deepest_nm: f32,
 }
@@ -78,6 +80,9 @@ impl fmt::Display for Packing {
             end.overlaps,
             end.out_of_place,
         )?;
+        if !self.crowd.joints().is_empty() {
+            write!(f, ", {} joints beyond a limit", end.strained_joints)?;
+        }
         for left in &self.left {
             write!(
                 f,
@@ -89,6 +94,9 @@ impl fmt::Display for Packing {
                 left.deepest_nm,
                 left.out_of_place
             )?;
+            if left.strained_joints > 0 {
+                write!(f, ", {} joints beyond a limit", left.strained_joints)?;
+            }
         }
         Ok(())
     }
@@ -163,6 +171,7 @@ fn leftovers(
             molecules: entry.placed,
             overlapping: 0,
             out_of_place: 0,
+            strained_joints: 0,
             deepest_nm: 0.0,
         })
         .collect();
@@ -178,6 +187,11 @@ fn leftovers(
             left.out_of_place += u32::from(!excess.is_in_place());
         }
     }
-    left.retain(|left| left.overlapping + left.out_of_place > 0);
+    for joint in crowd.joints() {
+        let is_strained = crowd.state_of(joint).excess(&joint.limits).is_strained();
+        let row = rows[joint.members[0] as usize] as usize;
+        left[row].strained_joints += u32::from(is_strained);
+    }
+    left.retain(|left| left.overlapping + left.out_of_place + left.strained_joints > 0);
     Ok(left)
 }

@@ -94,7 +94,7 @@ pub struct RelaxConfig {
     /// forever. Default: 600.
     pub stall_window: u32,
     /// Proxies that replace the atoms in the first iterations on the CPU; a GPU does not need
-    /// them. Default: none.
+    /// them, and a crowd with joints has none. Default: none.
     pub coarse: Option<CoarseStart>,
 }
 

@@ -142,6 +142,7 @@ impl Relaxer {
 
         let begin = Instant::now();
         let out_of_place = self.place_springs();
+        let strained_joints = self.joints.update(&self.crowd, &self.bodies);
         self.status = RelaxStatus {
             spheres: if self.is_coarse() {
                 CountedSpheres::Proxies
@@ -149,6 +150,7 @@ impl Relaxer {
                 CountedSpheres::Atoms
             },
             out_of_place,
+            strained_joints,
             ..self.contacts.status()
         };
         self.stages.respond += begin.elapsed();
@@ -205,7 +207,7 @@ impl Relaxer {
             .sum()
     }
 
-    /// Sums the contacts and springs of each molecule.
+    /// Sums the contacts, joints and springs of each molecule.
     fn respond(&mut self) -> Result<(), RelaxError> {
         let weight = self.center_weight(0);
         if self
@@ -219,6 +221,7 @@ impl Relaxer {
         self.contacts.sort(self.order.len());
         let response = Response {
             contacts: &self.contacts,
+            joints: &self.joints,
             springs: &self.springs,
             law: &self.config.law,
         };

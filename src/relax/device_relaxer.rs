@@ -14,7 +14,8 @@ use crate::spheres::SphereSet;
 /// The scene that a [`DeviceRelaxer`] is created for.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceScene<'a> {
-    /// The molecules at their current poses. None is fixed: the CPU relaxes crowds with fixed ones.
+    /// The molecules at their current poses. None is fixed or has joints: the CPU relaxes such
+    /// crowds.
     pub crowd: &'a Crowd,
     /// Member of each owner: owner `k` of the spheres, poses and pushes is member `order[k]`
     /// of the crowd.

@@ -62,6 +62,8 @@ impl Relaxer {
             Err(DeviceError::Unsupported {
                 feature: "a fixed molecule",
             })
+        } else if !self.crowd.joints().is_empty() {
+            Err(DeviceError::Unsupported { feature: "a joint" })
         } else {
             create(&scene)
         };

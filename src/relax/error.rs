@@ -61,6 +61,15 @@ pub enum RelaxError {
         /// Their penetration, nm.
         depth: f32,
     },
+    /// A joint of two fixed molecules exceeds its limits, so that the crowd never comes to rest.
+    #[error(
+        "molecules {} and {} are fixed but their joint exceeds its limits: move or free one of them",
+        molecules[0], molecules[1]
+    )]
+    FixedJoint {
+        /// Indices of the two molecules.
+        molecules: [usize; 2],
+    },
     /// A step moved a molecule out of range: the step sizes are too large.
     #[error(
         "molecule {molecule} moved out of range in iteration {iteration}: use smaller step sizes"

@@ -22,6 +22,15 @@
 //! clearance of the config. [`RelaxStatus::spheres`] says whether atoms or proxies were
 //! counted.
 //!
+//! # Joints
+//!
+//! [Joints](crate::crowd::CrowdJoint) are satisfied together with the contacts: each requests the
+//! smallest motions of its two members that bring it back to its limits, and these count as contacts
+//! in the average of the projection law. With the thesis's law, a joint is a spring that removes the
+//! fraction [`spring_torque`](crate::force::ThesisSteps::spring_torque) of its excess. Connected
+//! molecules collide with each other like any others. The CPU runs the iterations, without a coarse
+//! start: proxies would push connected molecules apart.
+//!
 //! # Periodic boxes
 //!
 //! If the crowd has a [periodic box](crate::crowd::Crowd::set_periodic_box), overlaps with images
@@ -44,6 +53,7 @@ mod device_session;
 mod error;
 #[cfg(feature = "gpu")]
 mod gpu_relaxer;
+mod joint_sums;
 mod morton_order;
 mod relaxer;
 mod report;

@@ -11,6 +11,7 @@ use super::coarse_start::CoarsePhase;
 use super::contact_sums::{ContactSums, SumsConfig};
 use super::cpu_iteration::gap_of;
 use super::device_session::{CreateDevice, DeviceSession};
+use super::joint_sums::JointSums;
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
 use super::{
@@ -66,6 +67,7 @@ pub struct Relaxer {
     pub(super) pairs: PairBuffer,
     pub(super) by_molecules: PairsByMolecules,
     pub(super) contacts: ContactSums,
+    pub(super) joints: JointSums,
     /// What `contacts` were made with; none before the first.
     pub(super) sums_config: Option<SumsConfig>,
     pub(super) bodies: Vec<Body>,
@@ -94,7 +96,7 @@ impl Relaxer {
     ///
     /// # Errors
     /// [`RelaxError`] if there are too many atoms, a parameter is invalid, two fixed molecules
-    /// overlap, or a molecule is larger than the periodic box of the crowd.
+    /// overlap or have a strained joint, or a molecule is larger than the periodic box of the crowd.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.detect()?;
@@ -176,6 +178,7 @@ impl Relaxer {
         let order = morton_order(crowd.members());
         let atoms = |template: &Arc<MoleculeTemplate>| Arc::new(RigidSpheres::atoms(template));
         let molecules = order.len();
+        let joints = JointSums::new(&crowd, &order);
         let mut relaxer = Self {
             warnings: capacity_warnings(&crowd),
             shapes: crowd.templates().iter().map(atoms).collect(),
@@ -189,6 +192,7 @@ impl Relaxer {
             pairs: PairBuffer::new(),
             by_molecules: PairsByMolecules::default(),
             contacts: ContactSums::default(),
+            joints,
             sums_config: None,
             bodies: vec![Body::default(); molecules],
             springs: vec![Push::default(); molecules],
@@ -212,13 +216,32 @@ impl Relaxer {
     fn started(mut self) -> Result<Self, RelaxError> {
         self.check_fixed()?;
         self.start = self.status;
-        if self.backend() == Backend::Cpu && !self.start.is_at_rest() {
+        let is_coarse_possible = self.backend() == Backend::Cpu && self.crowd.joints().is_empty();
+        if is_coarse_possible && !self.start.is_at_rest() {
             self.begin_coarse()?;
         }
         Ok(self)
     }
 
-    /// Checks that no two fixed molecules overlap.
+    /// Checks that no joint between two fixed molecules exceeds its limits.
+    fn check_fixed_joints(&self) -> Result<(), RelaxError> {
+        let members = self.crowd.members();
+        let is_fixed = |member: u32| members[member as usize].fixed;
+        let stuck = self.crowd.joints().iter().find(|joint| {
+            joint.members.into_iter().all(is_fixed)
+                && self
+                    .crowd
+                    .state_of(joint)
+                    .excess(&joint.limits)
+                    .is_strained()
+        });
+        stuck.map_or(Ok(()), |joint| {
+            let molecules = joint.members.map(|member| member as usize);
+            Err(RelaxError::FixedJoint { molecules })
+        })
+    }
+
+    /// Checks that no two fixed molecules overlap, and their joints.
     fn check_fixed(&self) -> Result<(), RelaxError> {
         let (mut molecules, mut deepest) = ([0; 2], 0.0);
         self.contacts.for_each_pair(|owners, depth| {
@@ -233,7 +256,7 @@ impl Relaxer {
             let depth = deepest;
             return Err(RelaxError::FixedOverlap { molecules, depth });
         }
-        Ok(())
+        self.check_fixed_joints()
     }
 
     /// The molecules at their current poses. On a GPU, poses are read back once per

@@ -35,13 +35,23 @@ pub struct RelaxStatus {
     pub max_penetration_nm: f32,
     /// Molecules that exceed the leeway of their placement.
     pub out_of_place: u64,
+    /// [Joints](crate::crowd::CrowdJoint) that exceed a limit.
+    #[serde(default)]
+    pub strained_joints: u64,
 }
 
 impl RelaxStatus {
-    /// Whether all pairs are resolved and all molecules are in place.
+    /// Whether all pairs are resolved, all molecules are in place and all joints within their
+    /// limits.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
-        self.unresolved == 0 && self.out_of_place == 0
+        self.remaining() == 0
+    }
+
+    /// Number of what is left to do: unresolved pairs, molecules out of place, strained joints.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        self.unresolved + self.out_of_place + self.strained_joints
     }
 }
 
@@ -50,7 +60,7 @@ impl RelaxStatus {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// No pair is unresolved and all molecules are in place.
+    /// No pair is unresolved, all molecules are in place and all joints within their limits.
     AtRest,
     /// The maximum number of iterations was reached.
     MaxIterations,

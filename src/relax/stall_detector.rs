@@ -29,7 +29,7 @@ impl StallDetector {
 
     /// Records the status after an iteration.
     pub(super) fn update(&mut self, status: &RelaxStatus) {
-        let remaining = (status.unresolved + status.out_of_place) as f64;
+        let remaining = status.remaining() as f64;
         if remaining <= self.best * Self::PROGRESS {
             self.best = remaining;
             self.since = 0;

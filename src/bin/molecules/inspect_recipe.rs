@@ -73,7 +73,7 @@ struct LipidOutput {
 #[derive(Serialize)]
 struct IngredientOutput {
     name: String,
-    /// `atoms`, `proxies`, `spheres` or `sphere`.
+    /// `atoms`, `proxies`, `spheres`, `sphere` or `rod`.
     kind: &'static str,
     /// Number of atoms or spheres.
     atoms: usize,
@@ -242,6 +242,7 @@ fn describe_ingredient(
         kind: match &ingredient.shape {
             IngredientShape::Sphere { .. } => "sphere",
             IngredientShape::Spheres(_) => "spheres",
+            IngredientShape::Rod { .. } => "rod",
             IngredientShape::Atoms { proxies: None, .. } => "atoms",
             IngredientShape::Atoms { .. } => "proxies",
             _ => "unknown",

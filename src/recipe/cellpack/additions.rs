@@ -75,6 +75,36 @@ pub(crate) struct ObjectAdditions {
     pub keep_pore_empty: Option<bool>,
     /// Color, red, green and blue from 0 to 1, instead of `color`.
     pub tint: Option<[f64; 3]>,
+    /// Makes the object the link of fibers, and its count the number of fibers.
+    pub fiber: Option<FiberKindFile>,
+}
+
+/// How the links of a fiber follow each other.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct FiberKindFile {
+    /// Distance from the start of a link to that of the next one. Default: the least distance at
+    /// which straight links do not overlap.
+    pub rise: Option<f64>,
+    /// Rotation from a link to the next one, radian. Default: 10.5 base pairs per turn for pairs of
+    /// nucleotides, else none.
+    pub twist: Option<f64>,
+    /// Persistence length. Default: 50 nm, that of DNA.
+    pub persistence_length: Option<f64>,
+    /// Whether the ends of a fiber meet. Default: no.
+    pub closed: bool,
+    /// Radius of links that are rods of spheres, without a structure file. Default: that of the
+    /// object.
+    pub radius: Option<f64>,
+    /// Length of links that are rods of spheres. Default: the diameter.
+    pub length: Option<f64>,
+    /// Largest bend between two links, radian. Default: one that is rarely exceeded at the
+    /// persistence length.
+    pub max_bend: Option<f64>,
+    /// Largest deviation from the twist, radian. Default: 0.5 for pairs of nucleotides, else any.
+    pub max_twist: Option<f64>,
+    /// Largest distance of the ends of two links. Default: a sixteenth of the rise.
+    pub max_gap: Option<f64>,
 }
 
 /// Shape of a compartment, instead of that of its object.
@@ -117,6 +147,37 @@ pub(crate) struct PlaceFile {
     pub rotation: Option<[f64; 4]>,
 }
 
+/// Path of a fiber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FiberPathFile {
+    /// A worm-like chain.
+    RandomWalk,
+    /// Midpoint displacement between the points.
+    Midpoint,
+    /// A smooth curve through the points.
+    ControlPoints,
+}
+
+/// The fibers of an entry.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct FiberEntryFile {
+    /// Number of links of each fiber.
+    pub links: Option<u32>,
+    /// Contour length of each fiber, instead of `links`.
+    pub length: Option<f64>,
+    /// Number of base pairs of each fiber, instead of `links`.
+    pub base_pairs: Option<f64>,
+    /// The path. Default: `control_points` if there are points, else `random_walk`.
+    pub path: Option<FiberPathFile>,
+    /// Points of the path, which determine its length.
+    pub points: Vec<[f64; 3]>,
+    /// Largest displacement of `midpoint`, as a part of the length of a piece, from 0 to 0.5.
+    /// Default: 0.2.
+    pub roughness: Option<f64>,
+}
+
 /// Additions to an entry of the composition.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -137,4 +198,6 @@ pub(crate) struct EntryAdditions {
     pub fixed: bool,
     /// Places of the molecules of this entry, instead of random ones. Those beyond are random.
     pub places: Vec<PlaceFile>,
+    /// Length and path of fibers.
+    pub fiber: Option<FiberEntryFile>,
 }

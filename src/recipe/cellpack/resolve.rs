@@ -20,6 +20,7 @@ use crate::recipe::model::{Entry, Recipe, Region, rotation};
 use crate::recipe::{Distribution, RecipeError, RecipeWarning};
 
 mod compartments;
+mod fibers;
 mod gradients;
 mod ingredients;
 mod partners;
@@ -489,6 +490,7 @@ impl<'a> Resolver<'a> {
             cutoff_surface: cutoff(file.cutoff_surface, "the distance", "cutoff_surface")?,
             places,
             fixed: additions.fixed,
+            fiber: self.fiber_entry(raw, ingredient, object)?,
         };
         if let Some(
             PackingMode::HexagonalTiles | PackingMode::SquareTiles | PackingMode::TriangleTiles,

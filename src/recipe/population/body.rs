@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use crate::fiber::{FiberError, FiberLink};
 use crate::membrane::{MembraneProtein, Species, known_area};
 use crate::molecule::{BodySpheres, MoleculeTemplate, Structure, occupied_volume};
 use crate::proxy::{PROXY_SEED, ProxySet};
 use crate::recipe::RecipeError;
 use crate::recipe::error::RecipeProblem;
-use crate::recipe::model::{BodyAxis, Ingredient, IngredientShape, Recipe};
+use crate::recipe::model::{BodyAxis, FiberKind, Ingredient, IngredientShape, Recipe};
 
 /// The spheres of an ingredient, its volume and its size.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct IngredientBody {
     /// Radius by which scattered molecules are kept apart, nm: between that of a ball of this
     /// volume and that of the smallest ball around the center of mass that encloses it.
     pub radius: f32,
+    /// The link of a fiber, if it is one.
+    pub link: Option<FiberLink>,
 }
 
 /// Which direction of a body points outwards on a surface, and at which height.
@@ -43,7 +46,34 @@ impl Recipe {
     /// [`RecipeError`] if its shape cannot be a molecule.
     pub fn body(&self, ingredient: &Ingredient) -> Result<IngredientBody, RecipeError> {
         let body = body_of(ingredient, self.tolerance);
-        body.map_err(|problem| problem.at(&self.source, &*ingredient.place))
+        let mut body = body.map_err(|problem| problem.at(&self.source, &*ingredient.place))?;
+        if let Some(kind) = &ingredient.fiber {
+            let link = link_of(kind, &body, &ingredient.shape);
+            let link = link.map_err(|e| RecipeProblem::from(e).at(&self.source, &*kind.place))?;
+            body.link = Some(link);
+        }
+        Ok(body)
+    }
+}
+
+/// The link of a fiber, with the body as its template.
+fn link_of(
+    kind: &FiberKind,
+    body: &IngredientBody,
+    shape: &IngredientShape,
+) -> Result<FiberLink, FiberError> {
+    let mut link = match shape {
+        IngredientShape::Rod { radius, length } => {
+            FiberLink::rod(body.template.name(), *radius, *length)?
+        }
+        _ => FiberLink::from_template(body.template.clone())?,
+    };
+    if let Some(twist) = kind.twist {
+        link = link.with_twist(twist)?;
+    }
+    match kind.rise {
+        Some(rise) => link.with_rise(rise),
+        None => Ok(link),
     }
 }
 
@@ -52,6 +82,10 @@ fn body_of(ingredient: &Ingredient, tolerance: f32) -> Result<IngredientBody, Re
     let name = &ingredient.name;
     match &ingredient.shape {
         IngredientShape::Sphere { radius } => ball(name, *radius),
+        IngredientShape::Rod { radius, length } => {
+            let template = FiberLink::rod(name, *radius, *length)?.template().clone();
+            Ok(IngredientBody::new(Arc::unwrap_or_clone(template), None))
+        }
         IngredientShape::Spheres(spheres) => {
             let template = MoleculeTemplate::coarse(name, spheres)?;
             Ok(IngredientBody::new(template, None))
@@ -100,6 +134,7 @@ impl IngredientBody {
             },
             template: Arc::new(template),
             volume,
+            link: None,
         }
     }
 }

@@ -30,8 +30,9 @@ impl Builder<'_> {
                 region: self.describe_region(entry),
                 object: self.recipe.ingredients[entry.ingredient].name.clone(),
                 name: entry.name.clone(),
-                asked: Some(amount.count),
+                asked: amount.molecules,
                 placed: 0,
+                fibers: entry.fiber.as_ref().map(|_| amount.count),
                 volume_nm3: self.bodies[entry.ingredient].volume,
             };
             self.report.entries.push(row);
@@ -67,6 +68,7 @@ impl Builder<'_> {
                     name: recipe.ingredients[ingredient].name.clone(),
                     asked: None,
                     placed: 0,
+                    fibers: None,
                     volume_nm3: self.bodies[ingredient].volume,
                 });
                 let share = Share::Ratio(ratio);
@@ -287,7 +289,10 @@ impl Builder<'_> {
             } else {
                 &amount.sizes
             };
-            let each = f64::from(amount.count) / radii.len() as f64;
+            let count = amount
+                .molecules
+                .unwrap_or_else(|| self.estimated_links(amount));
+            let each = f64::from(count) / radii.len() as f64;
             for radius in radii {
                 let ball = 4.0 / 3.0 * std::f64::consts::PI * f64::from(*radius).powi(3);
                 let own = if amount.sizes.is_empty() {
@@ -302,7 +307,7 @@ impl Builder<'_> {
                 }
                 thickest = thickest.min(*radius);
             }
-            molecules += amount.count;
+            molecules += count;
         }
         // By which the molecules may reach beyond the box, on average.
         let beyond = if volume > 0.0 { reach / volume } else { 0.0 };

@@ -2,12 +2,14 @@
 //!
 //! 1. Numbers: counts, distributions, and concentrations times the volume of the region.
 //! 2. Membranes with their proteins, compartment by compartment.
-//! 3. All other molecules, the largest first: at given places, next to their partners, or at random
+//! 3. Fibers, link by link along their paths.
+//! 4. All other molecules, the largest first: at given places, next to their partners, or at random
 //!    by the weights of their gradients ([`scatter`]).
 //!
 //! Each entry has random numbers of its own, so that a change of one leaves the others alone.
 
 mod body;
+mod fibers;
 mod membranes;
 mod places;
 mod report;
@@ -105,7 +107,10 @@ type RegionKey = (usize, Option<[u32; 3]>, u32);
 /// Where the molecules of one entry go.
 struct Amount {
     entry: usize,
+    /// Number of molecules, or of fibers.
     count: u32,
+    /// Number of molecules, or of links of all fibers; none if it follows from their paths.
+    molecules: Option<u32>,
     /// Radii of single spheres with a distribution, nm.
     sizes: Vec<f32>,
 }
@@ -185,7 +190,8 @@ impl<'a> Builder<'a> {
                 count += round_at_random(exact, &mut random);
             }
             let count = count.max(entry.places.len() as f64).max(0.0);
-            total += count;
+            let molecules = self.links_of(entry)?.map(|links| count * f64::from(links));
+            total += molecules.unwrap_or(count);
             if total > f64::from(MAX_MOLECULES) {
                 let problem = RecipeProblem::TooMany {
                     count: total,
@@ -200,6 +206,7 @@ impl<'a> Builder<'a> {
             amounts.push(Amount {
                 entry: index,
                 count: count as u32,
+                molecules: molecules.map(|molecules| molecules as u32),
                 sizes,
             });
         }
@@ -232,16 +239,18 @@ impl<'a> Builder<'a> {
             || entries.any(|entry| entry.compartment == compartment && self.is_lipid(entry))
     }
 
-    /// Sorts by priority, then by size; partners come before the molecules that bind to them.
+    /// Sorts by priority, then fibers first, then by size; partners come before the molecules that bind to them.
     fn order(&self, amounts: &mut Vec<Amount>) {
         let radius = |amount: &Amount| {
             let own = self.bodies[self.recipe.entries[amount.entry].ingredient].radius;
             amount.sizes.iter().copied().fold(own, f32::max)
         };
+        let is_single = |amount: &Amount| self.recipe.entries[amount.entry].fiber.is_none();
         let priority = |amount: &Amount| self.recipe.entries[amount.entry].priority.min(0.0);
         amounts.sort_by(|a, b| {
             priority(a)
                 .total_cmp(&priority(b))
+                .then(is_single(a).cmp(&is_single(b)))
                 .then(radius(b).total_cmp(&radius(a)))
                 .then(a.entry.cmp(&b.entry))
         });
@@ -267,6 +276,9 @@ impl<'a> Builder<'a> {
         let recipe = self.recipe;
         let entry = &recipe.entries[amount.entry];
         let mut random = self.random(amount.entry, 1);
+        if let Some(fiber) = &entry.fiber {
+            return self.add_fibers(amount, fiber, &mut random);
+        }
         if amount.sizes.is_empty() {
             let body = self.bodies[entry.ingredient].clone();
             let template = self.template(entry.ingredient);

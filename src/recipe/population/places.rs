@@ -454,7 +454,7 @@ fn thinnest(template: &MoleculeTemplate) -> f32 {
 }
 
 /// The surface around a space in the crowd; none for a periodic box without compartments.
-fn region(
+pub(super) fn region(
     builder: &mut Builder<'_>,
     compartment: usize,
     inset: Option<Vec3>,

@@ -34,10 +34,12 @@ pub struct EntryReport {
     pub object: String,
     /// Name of the entry of the composition, or of the object.
     pub name: String,
-    /// Number that the recipe asks for; none if it follows from an area.
+    /// Number that the recipe asks for; none if it follows from an area or from a path.
     pub asked: Option<u32>,
     /// Number of molecules.
     pub placed: u32,
+    /// Number of fibers, if the molecules are their links.
+    pub fibers: Option<u32>,
     /// Volume of one molecule, nm³.
     pub volume_nm3: f32,
 }
@@ -124,7 +126,12 @@ impl fmt::Display for PopulationReport {
         )?;
         for entry in &self.entries {
             let (region, object, placed) = (&entry.region, &entry.object, entry.placed);
-            writeln!(f, "{region:regions$}  {object:objects$}  {placed:>9}")?;
+            write!(f, "{region:regions$}  {object:objects$}  {placed:>9}")?;
+            match entry.fibers {
+                None => writeln!(f)?,
+                Some(1) => writeln!(f, " links in 1 fiber")?,
+                Some(fibers) => writeln!(f, " links in {fibers} fibers")?,
+            }
         }
         write!(f, "{} molecules, {} atoms", self.molecules, self.atoms)
     }

@@ -218,6 +218,8 @@ impl GpuRelaxCounters {
             max_penetration_nm: f32::from_bits(self.deepest),
             out_of_place: self.out_of_place.into(),
             spheres: CountedSpheres::Atoms,
+            // The CPU relaxes crowds with joints.
+            strained_joints: 0,
         }
     }
 

@@ -31,8 +31,7 @@ pub fn show_relaxation(progress: &mut Progress, relaxer: &Relaxer) {
 /// The fraction of problems solved, on a logarithmic scale: the last few overlaps take as long
 /// as the first million.
 fn fraction_done(start: &RelaxStatus, current: &RelaxStatus) -> f64 {
-    let log_problems =
-        |status: &RelaxStatus| ((status.unresolved + status.out_of_place) as f64).ln_1p();
+    let log_problems = |status: &RelaxStatus| (status.remaining() as f64).ln_1p();
     let start = log_problems(start);
     if start > 0.0 {
         (1.0 - log_problems(current) / start).clamp(0.0, 1.0)

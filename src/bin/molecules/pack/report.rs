@@ -98,6 +98,10 @@ pub struct Relaxation {
     pub overlaps_end: Option<u64>,
     pub max_penetration_nm: Option<f32>,
     pub out_of_place: Option<u64>,
+    /// Joints between the links of fibers.
+    pub joints: Option<usize>,
+    /// Joints that exceed a limit.
+    pub strained_joints: Option<u64>,
     /// The kinds of molecules that did not come to rest.
     pub left: Option<Vec<Leftover>>,
     /// Overlapping pairs of spheres, by another search than that of the relaxer.
@@ -115,6 +119,8 @@ impl Relaxation {
             overlaps_end: Some(relaxed.end.overlaps),
             max_penetration_nm: Some(relaxed.end.max_penetration_nm),
             out_of_place: Some(relaxed.end.out_of_place),
+            joints: Some(packing.crowd.joints().len()),
+            strained_joints: Some(relaxed.end.strained_joints),
             left: Some(packing.left.clone()),
             overlaps_checked: None,
         }
@@ -252,13 +258,21 @@ pub fn write_packing(out: &mut dyn Write, report: &Report, packing: &Packing) ->
         "overlapping pairs: {} → {}, deepest {:.4} nm; molecules out of place: {}",
         start.overlaps, end.overlaps, end.max_penetration_nm, end.out_of_place
     )?;
+    let joints = packing.crowd.joints().len();
+    if joints > 0 {
+        let strained = end.strained_joints;
+        writeln!(
+            out,
+            "joints of fibers: {joints}, beyond a limit: {strained}"
+        )?;
+    }
     writeln!(
         out,
         "{} iterations on {} threads; {}",
         packing.relaxed.iterations, report.threads, packing.relaxed.reason
     )?;
     for left in &packing.left {
-        writeln!(
+        write!(
             out,
             "left: {} {}: {} of {} overlap, by up to {:.3} nm; {} out of place",
             left.region,
@@ -268,6 +282,10 @@ pub fn write_packing(out: &mut dyn Write, report: &Report, packing: &Packing) ->
             left.deepest_nm,
             left.out_of_place
         )?;
+        match left.strained_joints {
+            0 => writeln!(out)?,
+            strained => writeln!(out, ", {strained} joints beyond a limit")?,
+        }
     }
     if let Some(overlaps) = report.relaxation.overlaps_checked {
         writeln!(

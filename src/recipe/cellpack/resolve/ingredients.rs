@@ -126,6 +126,7 @@ impl Resolver<'_> {
             keep_pore_empty: additions.keep_pore_empty.unwrap_or(true),
             rotation: self.rotation_range(file, place)?,
             tilt: tilt as f32,
+            fiber: self.fiber_kind(&additions, &block)?,
             color: match additions.tint {
                 Some(tint) => self.color(Some(tint), &join(&block, "tint"))?,
                 None => self.color(file.color, &join(place, "color"))?,
@@ -194,7 +195,11 @@ impl Resolver<'_> {
                 self.error(&*at, RecipeProblem::Missing(expected.to_lowercase()))
             }));
         }
-        match self.spheres(file, files.packing.as_ref(), place) {
+        let shape = match self.rod(file, additions, &block, place) {
+            Some(rod) => rod,
+            None => self.spheres(file, files.packing.as_ref(), place),
+        };
+        match shape {
             Ok(shape) => {
                 if let Some(error) = missing {
                     let text = format!("{}; its spheres are used instead", error.problem);
@@ -296,9 +301,10 @@ impl Resolver<'_> {
                 let radius = self.positive(radius, "the radius", &at)?;
                 Ok(IngredientShape::Sphere { radius })
             }
-            Some(kind @ (ObjectType::Grow | ObjectType::MultiCylinder)) => {
-                unsupported(kind.name(), "fibers cannot be packed yet")
-            }
+            Some(kind @ (ObjectType::Grow | ObjectType::MultiCylinder)) => unsupported(
+                kind.name(),
+                "make it a fiber in the block bevy_rapier_molecules: objects.NAME.fiber and composition.NAME.fiber",
+            ),
             Some(kind @ (ObjectType::SingleCube | ObjectType::SingleCylinder)) => {
                 unsupported(kind.name(), "use multi_sphere with spheres that fill it")
             }

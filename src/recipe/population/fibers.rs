@@ -1,0 +1,263 @@
+//! Fibers: chains of links in the space inside of a compartment, or in the box.
+
+use std::f32::consts::PI;
+
+use glam::Vec3;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
+
+use super::places::region;
+use super::{Amount, Builder};
+use crate::compartment::Confinement;
+use crate::crowd::JointLimits;
+use crate::fiber::{
+    Fiber, FiberError, FiberLink, FiberPath, Interior, MAX_LINKS, MidpointPath, RandomWalk,
+    SplinePath,
+};
+use crate::recipe::error::RecipeProblem;
+use crate::recipe::model::{Entry, FiberEntry, FiberKind, FiberLength, FiberPathKind};
+use crate::recipe::{RecipeError, RecipeWarning, defaults};
+
+/// Walks with other random numbers that are tried if one does not fit.
+const WALKS: u32 = 8;
+
+/// Random points that are tried as the start of a walk.
+const STARTS: u32 = 2_000;
+
+/// Length of a path whose number of links is not known, in the number of links of a straight one.
+const DETOUR: f32 = 1.1;
+
+/// What all fibers of an entry have in common.
+struct FiberPlan<'a> {
+    fiber: &'a FiberEntry,
+    kind: &'a FiberKind,
+    link: FiberLink,
+    limits: JointLimits,
+    bounds: [Vec3; 2],
+}
+
+impl Builder<'_> {
+    /// The number of links of each fiber of an entry: one for other molecules, none if it follows
+    /// from the path.
+    pub(super) fn links_of(&self, entry: &Entry) -> Result<Option<u32>, RecipeError> {
+        let (Some(fiber), Some(link)) = (&entry.fiber, &self.bodies[entry.ingredient].link) else {
+            return Ok(Some(1));
+        };
+        let Some(length) = fiber.length else {
+            return Ok(None);
+        };
+        let links = match length {
+            FiberLength::Links(links) => f64::from(links),
+            FiberLength::Contour(nm) => f64::from(nm) / f64::from(link.rise()),
+            FiberLength::BasePairs(_) if link.base_pairs() == 0 => {
+                let name = &self.recipe.ingredients[entry.ingredient].name;
+                let problem = RecipeProblem::Unsupported {
+                    what: format!("a number of base pairs of '{name}', which has none"),
+                    instead: "give links or length",
+                };
+                return Err(problem.at(&self.recipe.source, &*fiber.place));
+            }
+            FiberLength::BasePairs(pairs) => pairs / f64::from(link.base_pairs()),
+        };
+        let links = links.round().max(1.0);
+        if links > f64::from(MAX_LINKS) {
+            let problem = RecipeProblem::OutOfRange {
+                what: "the number of links",
+                allowed: "from 1 to 10,000,000",
+                value: links.to_string(),
+            };
+            return Err(problem.at(&self.recipe.source, &*fiber.place));
+        }
+        Ok(Some(links as u32))
+    }
+
+    /// The number of links of fibers through points, about.
+    pub(super) fn estimated_links(&self, amount: &Amount) -> u32 {
+        let entry = &self.recipe.entries[amount.entry];
+        let (Some(fiber), Some(link)) = (&entry.fiber, &self.bodies[entry.ingredient].link) else {
+            return amount.count;
+        };
+        let pieces = fiber.points.windows(2);
+        let length: f32 = pieces.map(|pair| pair[0].distance(pair[1])).sum();
+        (DETOUR * length / link.rise()) as u32 * amount.count
+    }
+
+    /// Adds the fibers of an entry.
+    pub(super) fn add_fibers(
+        &mut self,
+        amount: &Amount,
+        fiber: &FiberEntry,
+        random: &mut Pcg64Mcg,
+    ) -> Result<(), RecipeError> {
+        let recipe = self.recipe;
+        let entry = &recipe.entries[amount.entry];
+        let ingredient = &recipe.ingredients[entry.ingredient];
+        let link = self.bodies[entry.ingredient].link.clone();
+        let (Some(kind), Some(link)) = (&ingredient.fiber, link) else {
+            return Ok(());
+        };
+        self.warn_of_ignored(entry);
+        let at = |problem: RecipeProblem| problem.at(&recipe.source, &*fiber.place);
+        let extra = entry.cutoff_surface.unwrap_or(0.0) - link.radius();
+        let space = region(self, entry.compartment, None, extra.max(0.0)).map_err(at)?;
+        let placement = match &space {
+            None => None,
+            Some((index, _)) => {
+                let whole = Confinement::WholeInside { clearance: 0.0 };
+                let added = self.crowd.add_placement(*index, whole);
+                Some(added.map_err(|error| at(error.into()))?)
+            }
+        };
+        let plan = FiberPlan {
+            fiber,
+            kind,
+            limits: limits_of(kind, &link),
+            bounds: recipe.compartments[entry.compartment].bounds,
+            link,
+        };
+        let template = self.template(entry.ingredient);
+        for _ in 0..amount.count {
+            let inside = space.as_ref().map(|(_, surface)| Interior {
+                surface: &**surface,
+                clearance: plan.link.radius(),
+            });
+            let links = self.links_of(entry)?.unwrap_or(0);
+            let path = plan.path(links, inside.as_ref(), random);
+            let added = Fiber {
+                path: path.map_err(|error| at(error.into()))?,
+                link: plan.link.clone(),
+                limits: plan.limits,
+                placement,
+                fixed: entry.fixed,
+            };
+            self.add_fiber(amount.entry, &added, template).map_err(at)?;
+        }
+        Ok(())
+    }
+
+    fn add_fiber(
+        &mut self,
+        entry: usize,
+        fiber: &Fiber,
+        template: u32,
+    ) -> Result<(), RecipeProblem> {
+        let members = fiber.add_with_template(&mut self.crowd, template)?;
+        let radius = fiber.link.radius();
+        for member in members {
+            let pose = self.crowd.members()[member as usize].pose;
+            self.rows.push(self.report.row_of_entry(entry));
+            self.report.count(entry);
+            self.placed[entry].push((pose, radius));
+            // Balls along the axis.
+            let balls = (fiber.link.length() / (2.0 * radius)).ceil().max(1.0);
+            for ball in 0..balls as u32 {
+                let part = (ball as f32 + 0.5) / balls - 0.5;
+                let along = fiber.link.axis() * (part * fiber.link.length());
+                self.scatter.push(pose.transform_point(along), radius);
+            }
+        }
+        Ok(())
+    }
+
+    fn warn_of_ignored(&mut self, entry: &Entry) {
+        let ignored = [
+            ("gradients", !entry.gradients.is_empty()),
+            ("partners", !entry.partners.is_empty()),
+            ("places", !entry.places.is_empty()),
+        ];
+        for (what, is_given) in ignored {
+            if is_given {
+                self.warnings.push(RecipeWarning {
+                    place: entry.place.clone(),
+                    text: format!("the {what} of fibers are ignored"),
+                });
+            }
+        }
+    }
+}
+
+/// The limits of the joints of a fiber.
+fn limits_of(kind: &FiberKind, link: &FiberLink) -> JointLimits {
+    let common = RandomWalk::common_bend(link.rise(), kind.persistence_length);
+    let twist = if link.base_pairs() > 0 {
+        defaults::MAX_TWIST
+    } else {
+        PI
+    };
+    JointLimits {
+        gap: kind.max_gap.unwrap_or(Fiber::default_gap(link)),
+        bend: kind.max_bend.unwrap_or(common),
+        twist: kind.max_twist.unwrap_or(twist),
+    }
+}
+
+impl FiberPlan<'_> {
+    /// The path of the next fiber, with a given number of links if it is a walk.
+    fn path(
+        &self,
+        links: u32,
+        inside: Option<&Interior<'_>>,
+        random: &mut Pcg64Mcg,
+    ) -> Result<FiberPath, FiberError> {
+        let (step, is_closed, max_bend) = (self.link.rise(), self.kind.is_closed, self.limits.bend);
+        let points = || self.fiber.points.clone();
+        match self.fiber.path {
+            FiberPathKind::RandomWalk => self.walk(links, inside, random),
+            FiberPathKind::Midpoint => {
+                let default = MidpointPath::default();
+                let path = MidpointPath {
+                    points: points(),
+                    step,
+                    roughness: self.fiber.roughness.unwrap_or(default.roughness),
+                    max_bend,
+                    is_closed,
+                    seed: random.random(),
+                };
+                path.path(inside)
+            }
+            FiberPathKind::ControlPoints => {
+                let path = SplinePath {
+                    points: points(),
+                    step,
+                    max_bend,
+                    is_closed,
+                };
+                path.path(inside)
+            }
+        }
+    }
+
+    fn walk(
+        &self,
+        links: u32,
+        inside: Option<&Interior<'_>>,
+        random: &mut Pcg64Mcg,
+    ) -> Result<FiberPath, FiberError> {
+        let mut attempt = 1;
+        loop {
+            let walk = RandomWalk {
+                links,
+                step: self.link.rise(),
+                persistence_length: self.kind.persistence_length,
+                max_bend: self.limits.bend,
+                start: self.start(inside, random),
+                is_closed: self.kind.is_closed,
+                seed: random.random(),
+            };
+            match walk.path(inside) {
+                Err(FiberError::NoRoom { .. }) if attempt < WALKS => attempt += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// A random point of the space; none if it is hard to find.
+    fn start(&self, inside: Option<&Interior<'_>>, random: &mut Pcg64Mcg) -> Option<Vec3> {
+        let [low, high] = self.bounds;
+        let mut points = (0..STARTS).map(|_| {
+            let parts = [(); 3].map(|()| random.random::<f32>());
+            low + (high - low) * Vec3::from_array(parts)
+        });
+        points.find(|point| inside.is_none_or(|inside| inside.contains(*point)))
+    }
+}
