@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::bent::BentError;
+use super::live::EditError;
 use super::sphere_tree::SphereTreeError;
 use crate::compartment::{CompartmentError, MeshFileError};
 use crate::crowd::CrowdError;
@@ -166,6 +167,9 @@ pub enum RecipeProblem {
     /// The molecules cannot be relaxed.
     #[error(transparent)]
     Relax(#[from] RelaxError),
+    /// A packing cannot be edited or saved.
+    #[error(transparent)]
+    Edit(#[from] EditError),
     /// There are too many molecules for the memory.
     #[error("{count:.0} molecules are too many: at most {max} are possible")]
     TooMany {

@@ -73,6 +73,7 @@ mod error;
 mod files;
 mod geometry;
 mod gradient;
+pub mod live;
 mod model;
 mod pack;
 mod population;
@@ -84,6 +85,7 @@ pub use cellpack::recipe_schema;
 pub use distribution::Distribution;
 pub use error::{RecipeError, RecipeProblem, RecipeWarning};
 pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
+pub use live::{Edit, EditError, EditReport, LivePacking, MoleculeId, RecipeChange};
 pub use model::{
     BodyAxis, Compartment, Entry, Ingredient, IngredientShape, Partner, Recipe, Region,
     RotationRange,

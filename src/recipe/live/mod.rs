@@ -1,0 +1,321 @@
+//! [`LivePacking`]: a recipe that is packed while it is edited.
+//!
+//! 1. [`LivePacking::new`] populates a recipe; each [`step`](LivePacking::step) relaxes it by one
+//!    iteration, and does nothing once all molecules are at rest.
+//! 2. [`apply`](LivePacking::apply) changes numbers, paints, removes, freezes and moves molecules,
+//!    and [`start_drag`](LivePacking::start_drag) lets one follow the pointer. All others make
+//!    room in the next steps.
+//! 3. [`undo`](LivePacking::undo) takes changes back. Molecules that come back have their ids and
+//!    poses of before; the others make room again.
+//! 4. [`replace_recipe`](LivePacking::replace_recipe) applies the differences of a file that was
+//!    edited elsewhere, and [`save`](LivePacking::save) writes one with all molecules in their
+//!    places.
+//!
+//! The same recipe, seed and order of calls give the same bits.
+//!
+//! # Order of molecules
+//!
+//! [`molecule_ids`](LivePacking::molecule_ids) has the id of each member of
+//! [`crowd`](LivePacking::crowd). Molecules that stay keep their order when others are removed; new
+//! ones come last. [`revision`](LivePacking::revision) changes whenever ids, entries or frozen
+//! molecules do. Indices of templates, compartments and placements stay the same until
+//! [`replace_recipe`](LivePacking::replace_recipe).
+
+mod edit;
+
+pub use edit::{Edit, EditError, EditReport, MoleculeId, RecipeChange};
+
+use std::path::Path;
+
+use glam::Vec3;
+
+use super::error::RecipeProblem;
+use super::{PackOptions, Recipe, RecipeError, RecipeWarning, populate};
+use crate::crowd::Crowd;
+use crate::pose::Pose;
+use crate::relax::{RelaxStatus, Relaxer};
+
+/// Largest number of steps that can be undone. The oldest are forgotten.
+pub const MAX_HISTORY: usize = 100;
+
+/// A row of the palette: one kind of molecule in one region. Ratios of lipids are entries, too.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct EntryState {
+    /// Name of the compartment and the region, such as `vesicle.interior`.
+    pub region: String,
+    /// Name of the object.
+    pub object: String,
+    /// Name of the entry of the composition, or of the object.
+    pub name: String,
+    /// Number of molecules now.
+    pub count: u32,
+    /// Number that the recipe or the last edit of the number asks for. Removed molecules leave it
+    /// as it is.
+    pub asked: u32,
+    /// Color of the recipe, red, green and blue from 0 to 1.
+    pub color: Option<[f32; 3]>,
+}
+
+/// A recipe that is packed while it is edited. See the [module page](self).
+pub struct LivePacking {
+    recipe: Recipe,
+    seed: u64,
+    relaxer: Relaxer,
+    ids: Vec<MoleculeId>,
+    rows: Vec<u32>,
+    entries: Vec<EntryState>,
+    revision: u64,
+}
+
+impl LivePacking {
+    /// Fills a recipe with molecules, not yet relaxed.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if a molecule cannot be placed.
+    pub fn new(recipe: Recipe, options: &PackOptions) -> Result<Self, RecipeError> {
+        let population = populate(&recipe, options.seed)?;
+        let failed = |error| RecipeProblem::Relax(error).at(&recipe.source, "");
+        let count = population.rows.len() as u64;
+        let entries = population.report.entries.iter().map(|entry| EntryState {
+            region: entry.region.clone(),
+            object: entry.object.clone(),
+            name: entry.name.clone(),
+            count: entry.placed,
+            asked: entry.asked.unwrap_or(entry.placed),
+            color: None,
+        });
+        Ok(Self {
+            entries: entries.collect(),
+            seed: population.seed,
+            relaxer: Relaxer::new(population.crowd, options.relax).map_err(failed)?,
+            ids: (0..count).map(MoleculeId).collect(),
+            rows: population.rows,
+            revision: 0,
+            recipe,
+        })
+    }
+
+    /// Runs one iteration; nothing if all molecules are at rest.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the iteration fails. The molecules stay where they are then.
+    pub fn step(&mut self) -> Result<RelaxStatus, RecipeError> {
+        let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
+        if self.is_at_rest() {
+            return Ok(self.status());
+        }
+        self.relaxer.step().map_err(failed)
+    }
+
+    /// Overlaps and molecules that are out of place, at the current poses.
+    #[must_use]
+    pub fn status(&self) -> RelaxStatus {
+        self.relaxer.status()
+    }
+
+    /// Whether no step would move anything: no overlaps, all molecules in their places, and no
+    /// drag that has not reached the pointer.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.status().is_at_rest()
+    }
+
+    /// Whether the last steps brought no progress. The molecules may not fit.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.relaxer.is_stalled()
+    }
+
+    /// Number of iterations.
+    #[must_use]
+    pub fn iterations(&self) -> u32 {
+        self.relaxer.iterations()
+    }
+
+    /// The molecules at their current poses.
+    #[must_use]
+    pub fn crowd(&self) -> &Crowd {
+        self.relaxer.crowd()
+    }
+
+    /// The recipe as it was read. It does not have the edits; [`save`](Self::save) has.
+    #[must_use]
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Seed of the random choices.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What may surprise, of the recipe and of its population.
+    #[must_use]
+    pub fn warnings(&self) -> &[RecipeWarning] {
+        &self.recipe.warnings
+    }
+
+    /// A number that changes whenever ids, entries or frozen molecules do.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The entries: those of the recipe, then the ratios of the leaflets.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &EntryState> {
+        self.entries.iter()
+    }
+
+    /// The id of each member of the crowd.
+    #[must_use]
+    pub fn molecule_ids(&self) -> &[MoleculeId] {
+        &self.ids
+    }
+
+    /// The entry of each member of the crowd, an index of [`entries`](Self::entries).
+    #[must_use]
+    pub fn molecule_entries(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Index of a molecule in the crowd; none if it is gone.
+    #[must_use]
+    pub fn index_of(&self, id: MoleculeId) -> Option<usize> {
+        self.ids.iter().position(|known| *known == id)
+    }
+
+    /// The entry of a molecule, an index of [`entries`](Self::entries); none if it is gone.
+    #[must_use]
+    pub fn entry_of(&self, id: MoleculeId) -> Option<usize> {
+        Some(self.rows[self.index_of(id)?] as usize)
+    }
+
+    /// The pose of a molecule, nm; none if it is gone.
+    #[must_use]
+    pub fn pose_of(&self, id: MoleculeId) -> Option<Pose> {
+        Some(self.crowd().members()[self.index_of(id)?].pose)
+    }
+
+    /// Whether a molecule is frozen; false if it is gone.
+    #[must_use]
+    pub fn is_frozen(&self, id: MoleculeId) -> bool {
+        let index = self.index_of(id);
+        index.is_some_and(|index| self.crowd().members()[index].fixed)
+    }
+
+    /// Changes the molecules. Each edit that changes something is one step of the history.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if an entry or a molecule does not exist, or a molecule cannot be placed;
+    /// nothing has changed then.
+    pub fn apply(&mut self, edit: Edit) -> Result<EditReport, RecipeError> {
+        let _ = edit;
+        Err(EditError::NotCellpack.into_error(&self.recipe))
+    }
+
+    /// Grabs a molecule at a world point, nm. It follows [`drag_to`](Self::drag_to) in the next
+    /// steps, a limited distance in each, and does not turn; the others give way. A drag that is
+    /// under way ends.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the molecule does not exist or the point is not finite.
+    pub fn start_drag(&mut self, id: MoleculeId, grabbed: Vec3) -> Result<(), RecipeError> {
+        let _ = (id, grabbed);
+        Ok(())
+    }
+
+    /// Sets the world point, nm, to which the grabbed point moves. Nothing without a drag.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the point is not finite.
+    pub fn drag_to(&mut self, point: Vec3) -> Result<(), RecipeError> {
+        let _ = point;
+        Ok(())
+    }
+
+    /// Lets the dragged molecule go. It is one step of the history if the molecule has moved. It
+    /// returns to its region if it has left it, unless it is frozen.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the overlaps cannot be searched.
+    pub fn end_drag(&mut self) -> Result<(), RecipeError> {
+        Ok(())
+    }
+
+    /// The molecule that is dragged.
+    #[must_use]
+    pub fn dragged(&self) -> Option<MoleculeId> {
+        None
+    }
+
+    /// Takes the last step of the history back; false if there is none. A drag under way ends
+    /// first.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the overlaps cannot be searched; nothing has changed then.
+    pub fn undo(&mut self) -> Result<bool, RecipeError> {
+        Ok(false)
+    }
+
+    /// Repeats the step that was undone last; false if there is none.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo).
+    pub fn redo(&mut self) -> Result<bool, RecipeError> {
+        Ok(false)
+    }
+
+    /// Whether there is a step to undo.
+    #[must_use]
+    pub fn can_undo(&self) -> bool {
+        false
+    }
+
+    /// Whether there is a step to repeat.
+    #[must_use]
+    pub fn can_redo(&self) -> bool {
+        false
+    }
+
+    /// Replaces the recipe, for instance after its file was edited elsewhere.
+    ///
+    /// Entries are matched by the names of compartment, region, object and entry. Their molecules
+    /// stay where they are; a number that changed in the recipe adds or removes some of them, and
+    /// otherwise the current number stays. If the box, the tolerance or the shape of a compartment
+    /// changed, all molecules are placed anew. The history is cleared.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the recipe cannot be populated; nothing has changed then.
+    pub fn replace_recipe(&mut self, recipe: Recipe) -> Result<RecipeChange, RecipeError> {
+        let _ = recipe;
+        Ok(RecipeChange::default())
+    }
+
+    /// The recipe file of cellPACK with the current numbers, and all molecules at their places in
+    /// the block `bevy_rapier_molecules`. Reading it gives the same molecules, bit for bit.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the recipe is not one of cellPACK.
+    pub fn save(&self) -> Result<serde_json::Value, RecipeError> {
+        Err(EditError::NotCellpack.into_error(&self.recipe))
+    }
+
+    /// Writes [`save`](Self::save) to a file. It is complete or as it was before: a new file
+    /// next to it replaces it.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the recipe is not one of cellPACK, or the file cannot be written.
+    pub fn save_to(&self, path: impl AsRef<Path>) -> Result<(), RecipeError> {
+        let _ = path;
+        self.save().map(|_| ())
+    }
+}
+
+impl EditError {
+    /// The error in a recipe.
+    fn into_error(self, recipe: &Recipe) -> RecipeError {
+        RecipeProblem::Edit(self).at(&recipe.source, "")
+    }
+}
