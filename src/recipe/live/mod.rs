@@ -169,11 +169,16 @@ impl LivePacking {
         if let Some(dragged) = self.next_dragged() {
             return self.step_dragging(dragged);
         }
-        if self.status().is_at_rest() {
-            return Ok(self.status());
+        let mut status = self.status();
+        if !status.is_at_rest() {
+            let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
+            status = self.relaxer.step().map_err(failed)?;
         }
-        let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
-        self.relaxer.step().map_err(failed)
+        if status.is_at_rest() {
+            // What an edit moves from now on is only a part of the molecules.
+            self.relaxer.set_local_motion(true);
+        }
+        Ok(status)
     }
 
     /// Overlaps and molecules that are out of place, at the current poses.
