@@ -33,10 +33,10 @@ impl LocalMotion {
 }
 
 impl Relaxer {
-    /// Sets whether only molecules near unresolved contacts move, on the CPU. An iteration is much
-    /// faster if they are few. Ends by itself if there is no progress.
-    #[cfg(feature = "recipe")]
-    pub(crate) fn set_local_motion(&mut self, is_local: bool) {
+    /// Sets whether only molecules with unresolved contacts or out of their places move, on the
+    /// CPU. Iterations are faster if they are few, as after an [edit](Self::edit) of a crowd at
+    /// rest. If there is no progress, all molecules move again.
+    pub fn set_local_motion(&mut self, is_local: bool) {
         if is_local != self.local.is_some() {
             self.local = is_local.then(LocalMotion::default);
             self.sums_config = None;
