@@ -55,7 +55,8 @@ fn a_packing_has_the_entries_of_the_recipe_and_the_ratios_of_leaflets() {
 #[test]
 fn more_molecules_of_every_entry_find_a_place_in_their_regions() {
     let mut packing = packed(&cell());
-    for entry in 0..packing.entries().len() {
+    let entries = packing.entries().len();
+    for entry in 0..entries {
         let before = count(&packing, entry);
         let report = set_count(&mut packing, entry, before + 4);
         assert_eq!((report.added.len(), report.removed.len()), (4, 0));

@@ -106,8 +106,8 @@ fn in_angstrom(mut file: Value) -> Value {
 fn saved_numbers_replace_those_of_the_composition() {
     let mut file = balls();
     file["composition"]["balls"]["molarity"] = json!(0.0005);
-    file["bevy_rapier_molecules"]["composition"] =
-        json!({ "balls": { "places": [{ "position": [-6, -6, -6] }] } });
+    file["bevy_rapier_molecules"]["composition"]["balls"] =
+        json!({ "places": [{ "position": [-6, -6, -6] }] });
     let mut packing = packed(&file);
     let row = entry(&packing, "space.interior", "ball");
     set_count(&mut packing, row, 7);
@@ -366,7 +366,7 @@ fn errors_in_saved_molecules_name_the_place() {
         ),
         (
             json!({ "nth": 1 }),
-            "object: there is no such entry of this region, with the object 'bead'",
+            "nth: nth must be less than the number of entries with these names, not 1",
         ),
         (
             json!({ "conformer": 16 }),

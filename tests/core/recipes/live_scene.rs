@@ -85,7 +85,10 @@ pub fn balls() -> Value {
             "interior": [{ "object": "bead", "count": 3 }],
         } },
     });
-    value["bevy_rapier_molecules"] = json!({ "unit": "nm" });
+    value["bevy_rapier_molecules"] = json!({
+        "unit": "nm",
+        "composition": { "vacuole": { "position": [5.5, 5.5, 5.5] } },
+    });
     value
 }
 
