@@ -180,6 +180,8 @@ impl Relaxer {
                 .set_member(index, CrowdMember { pose, ..member })?;
         }
         self.restart_stall_detection();
+        // They may be inside of others by now, which are separated along their centers.
+        self.last_kick = self.iterations;
         let outcome = self.step();
         if outcome.is_err() {
             for (index, member) in previous {
