@@ -44,6 +44,18 @@ fn crowd(members: usize, periodic: bool, random: &mut Pcg64Mcg) -> Crowd {
     crowd
 }
 
+/// Compares the status with that of a search from scratch. Depths are rounded differently, since the
+/// two molecules of a pair may change places.
+fn check_status(relaxer: &Relaxer) {
+    let searched = Relaxer::new(relaxer.crowd().clone(), RelaxConfig::default()).unwrap();
+    let [one, other] = [relaxer, &searched].map(Relaxer::status);
+    assert_eq!(
+        (one.overlaps, one.unresolved),
+        (other.overlaps, other.unresolved)
+    );
+    assert!((one.max_penetration_nm - other.max_penetration_nm).abs() < 1.0e-5);
+}
+
 #[test]
 fn an_edited_crowd_has_the_contacts_of_a_new_one() {
     for periodic in [false, true] {
@@ -83,11 +95,9 @@ fn an_edited_crowd_has_the_contacts_of_a_new_one() {
             }
             let members = relaxer.crowd().members();
             assert_eq!(members.len() as u32, kept + added);
-            let searched = Relaxer::new(relaxer.crowd().clone(), RelaxConfig::default()).unwrap();
-            assert_eq!(relaxer.status(), searched.status(), "{round}");
-            let status = relaxer.step().unwrap();
-            let searched = Relaxer::new(relaxer.crowd().clone(), RelaxConfig::default()).unwrap();
-            assert_eq!(status, searched.status(), "{round}");
+            check_status(&relaxer);
+            relaxer.step().unwrap();
+            check_status(&relaxer);
         }
         assert!(
             relaxer
@@ -130,7 +140,7 @@ fn a_failed_edit_changes_nothing() {
                 edit.templates.push(template(40));
                 edit.added[0].template = 1;
             }),
-            "rod is up to 12.102501 nm wide with the clearance, but the periodic box has an edge of 9 nm: it could touch itself",
+            "rod is up to 12.1025 nm wide with the clearance, but the periodic box has an edge of 9 nm: it could touch itself",
         ),
     ];
     for (edit, expected) in cases {
