@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::bent::BentError;
+use super::live::EditError;
 use super::sphere_tree::SphereTreeError;
 use crate::compartment::{CompartmentError, MeshFileError};
 use crate::crowd::CrowdError;
@@ -55,6 +56,9 @@ pub enum RecipeProblem {
     /// The file cannot be read.
     #[error("cannot read the file: {0}")]
     Io(#[from] io::Error),
+    /// The file cannot be written.
+    #[error("cannot write the file: {0}")]
+    Write(io::Error),
     /// The file is not valid JSON, or a value has another type than expected.
     #[error("{0}")]
     Json(String),
@@ -170,6 +174,9 @@ pub enum RecipeProblem {
     /// The molecules cannot be relaxed.
     #[error(transparent)]
     Relax(#[from] RelaxError),
+    /// A packing cannot be edited or saved.
+    #[error(transparent)]
+    Edit(#[from] EditError),
     /// There are too many molecules for the memory.
     #[error("{count:.0} molecules are too many: at most {max} are possible")]
     TooMany {

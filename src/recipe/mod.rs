@@ -14,6 +14,9 @@
 //! # Ok::<(), bevy_rapier_molecules::recipe::RecipeError>(())
 //! ```
 //!
+//! [`LivePacking`] packs a recipe while it is edited, and saves it with the places of all
+//! molecules.
+//!
 //! # Ingredients
 //!
 //! | object | its spheres |
@@ -44,8 +47,8 @@
 //!
 //! What the format has no fields for is in one block at the top level, `bevy_rapier_molecules`,
 //! which cellPACK ignores: the unit of lengths, ratios and areas of lipids, axis and depth of
-//! membrane proteins, positions and shapes of compartments, given places, colors, fibers. The command
-//! `molecules schema` writes a JSON schema of all keys for completion in editors
+//! membrane proteins, positions and shapes of compartments, given places, saved molecules, colors,
+//! fibers. The command `molecules schema` writes a JSON schema of all keys for completion in editors
 //! ([`recipe_schema`]).
 //!
 //! # Where this differs from cellPACK
@@ -79,6 +82,7 @@ mod error;
 mod files;
 mod geometry;
 mod gradient;
+pub mod live;
 mod model;
 mod pack;
 mod population;
@@ -90,9 +94,10 @@ pub use cellpack::recipe_schema;
 pub use distribution::Distribution;
 pub use error::{RecipeError, RecipeProblem, RecipeWarning};
 pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
+pub use live::{Edit, EditError, EditReport, LivePacking, MoleculeId, RecipeChange};
 pub use model::{
     BodyAxis, Compartment, Entry, FiberEntry, FiberKind, FiberLength, FiberPathKind, Ingredient,
-    IngredientShape, Partner, Recipe, Region, RotationRange,
+    IngredientShape, Partner, Recipe, Region, RotationRange, SavedMolecules,
 };
 pub use pack::{Leftover, PackOptions, Packing, pack, relax};
 pub use population::{

@@ -12,6 +12,7 @@ use super::contact_sums::{ContactSums, SumsConfig};
 use super::cpu_iteration::gap_of;
 use super::device_session::{CreateDevice, DeviceSession};
 use super::joint_sums::JointSums;
+use super::local_motion::LocalMotion;
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
 use super::{
@@ -88,6 +89,8 @@ pub struct Relaxer {
     warnings: Vec<CapacityWarning>,
     /// The coarse start, while it lasts.
     pub(super) coarse: Option<CoarsePhase>,
+    /// Which molecules move; none if all do.
+    pub(super) local: Option<LocalMotion>,
     pub(super) offload: Offload<DeviceSession>,
 }
 
@@ -98,6 +101,18 @@ impl Relaxer {
     /// [`RelaxError`] if there are too many atoms, a parameter is invalid, two fixed molecules
     /// overlap or have a strained joint, or a molecule is larger than the periodic box of the crowd.
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
+        let mut relaxer = Self::unstarted(crowd, config)?;
+        relaxer.detect()?;
+        relaxer.check_fixed()?;
+        relaxer.started()
+    }
+
+    /// As [`new`](Self::new), but fixed molecules may overlap: the status counts it.
+    #[cfg(feature = "recipe")]
+    pub(crate) fn with_fixed_overlaps(
+        crowd: Crowd,
+        config: RelaxConfig,
+    ) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.detect()?;
         relaxer.started()
@@ -168,6 +183,7 @@ impl Relaxer {
     ) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.start_device(Box::new(create))?;
+        relaxer.check_fixed()?;
         relaxer.started()
     }
 
@@ -206,6 +222,7 @@ impl Relaxer {
             last_kick: 0,
             stages: StageTimes::default(),
             coarse: None,
+            local: None,
             offload: Offload::none(),
         };
         relaxer.set_molecules()?;
@@ -214,7 +231,6 @@ impl Relaxer {
 
     /// Records the status at the start, and begins the coarse start on the CPU.
     fn started(mut self) -> Result<Self, RelaxError> {
-        self.check_fixed()?;
         self.start = self.status;
         let is_coarse_possible = self.backend() == Backend::Cpu && self.crowd.joints().is_empty();
         if is_coarse_possible && !self.start.is_at_rest() {
@@ -358,7 +374,7 @@ impl Relaxer {
         Ok(())
     }
 
-    fn restart_stall_detection(&mut self) {
+    pub(super) fn restart_stall_detection(&mut self) {
         self.stall = StallDetector::new(self.config.stall_window);
         self.progress = StallDetector::new(self.config.law.kick_after());
     }
@@ -494,7 +510,7 @@ impl Relaxer {
 }
 
 /// Checks that no molecule is close enough to its own images in a periodic box to touch them.
-fn check_sizes(crowd: &Crowd, config: &RelaxConfig) -> Result<(), RelaxError> {
+pub(super) fn check_sizes(crowd: &Crowd, config: &RelaxConfig) -> Result<(), RelaxError> {
     let Some(periodic) = crowd.periodic_box() else {
         return Ok(());
     };

@@ -14,6 +14,7 @@ mod gradient;
 mod inheritance;
 mod object;
 mod resolve;
+mod save;
 mod type_error;
 mod unknown_keys;
 
@@ -22,6 +23,7 @@ use serde_json::Value;
 
 use self::file::RecipeFile;
 pub(super) use self::resolve::resolve;
+pub(super) use self::save::with_molecules;
 use self::type_error::plain_words;
 use super::RecipeError;
 use super::error::RecipeProblem;
