@@ -14,6 +14,7 @@ mod gradient;
 mod inheritance;
 mod object;
 mod resolve;
+mod rule;
 mod unknown_keys;
 
 use serde::de::DeserializeOwned;

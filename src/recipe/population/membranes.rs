@@ -228,6 +228,7 @@ impl Builder<'_> {
             placements.push(index.map_err(invalid)?);
         }
         for (member, kind) in added.members().iter().zip(&built.kinds) {
+            let index = crowd.members().len() as u32;
             crowd
                 .add_member(CrowdMember {
                     template: templates[member.template as usize],
@@ -246,7 +247,7 @@ impl Builder<'_> {
             };
             if let MemberKind::Protein { .. } = kind {
                 let radius = added.template_of(member).bounding_radius();
-                self.scatter.push(member.pose.position, radius);
+                self.scatter.push(index, member.pose.position, radius);
                 self.placed[row].push((member.pose, radius));
             }
             self.rows.push(row as u32);
@@ -289,9 +290,7 @@ impl Builder<'_> {
             } else {
                 &amount.sizes
             };
-            let count = amount
-                .molecules
-                .unwrap_or_else(|| self.estimated_links(amount));
+            let count = self.report.entries[amount.entry].placed;
             let each = f64::from(count) / radii.len() as f64;
             for radius in radii {
                 let ball = 4.0 / 3.0 * std::f64::consts::PI * f64::from(*radius).powi(3);

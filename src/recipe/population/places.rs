@@ -147,7 +147,10 @@ impl Places {
         for _ in 0..CANDIDATES {
             let (pose, excess) = self.candidate(entry, &wish, pick, random);
             let limit = best.map_or(f32::INFINITY, |(cost, _)| cost);
-            let mut cost = excess + builder.scatter.overlap(pose.position, self.radius, limit);
+            let overlap = builder
+                .scatter
+                .overlap(pose.position, self.radius, limit, None);
+            let mut cost = excess + overlap;
             cost += self.repulsion(builder, &repelled, pose.position);
             if pick != PickMode::Random {
                 // Overlaps first, then the weight.
@@ -169,6 +172,31 @@ impl Places {
         best.map_or(Pose::IDENTITY, |(_, pose)| pose)
     }
 
+    /// A random place by the weights of the gradients; none if it is not free.
+    pub fn try_free(&self, builder: &Builder<'_>, random: &mut Pcg64Mcg) -> Option<Pose> {
+        let entry = &builder.recipe.entries[self.entry];
+        let (pose, excess) = self.candidate(entry, &Wish::Anywhere, PickMode::Random, random);
+        let limit = f32::MIN_POSITIVE;
+        let overlap = builder
+            .scatter
+            .overlap(pose.position, self.radius, limit, None);
+        (excess <= 0.0 && overlap <= 0.0).then_some(pose)
+    }
+
+    /// By how much a pose exceeds the space of the molecules, nm.
+    pub fn excess(&self, pose: &Pose) -> f32 {
+        match &self.target {
+            Target::Space {
+                confinement: Some((surface, confinement)),
+                ..
+            } => {
+                let excess = confinement.excess(&**surface, &self.template, pose);
+                excess.height.abs()
+            }
+            _ => 0.0,
+        }
+    }
+
     /// A random pose, and by how much it exceeds its confinement, nm.
     fn candidate(
         &self,
@@ -183,12 +211,6 @@ impl Places {
                 confinement,
                 rotation,
             } => {
-                let excess = |pose: &Pose| {
-                    confinement.as_ref().map_or(0.0, |(surface, confinement)| {
-                        let excess = confinement.excess(&**surface, &self.template, pose);
-                        excess.height.abs()
-                    })
-                };
                 let is_in_reach = |point: Vec3| {
                     confinement
                         .as_ref()
@@ -207,7 +229,7 @@ impl Places {
                 let mut best: Option<(f32, Pose)> = None;
                 for _ in 0..ROTATIONS {
                     let pose = Pose::new(point, random_rotation(*rotation, random));
-                    let excess = excess(&pose);
+                    let excess = self.excess(&pose);
                     if best.is_none_or(|(least, _)| excess < least) {
                         best = Some((excess, pose));
                     }
@@ -542,7 +564,7 @@ fn on_surface(
     Ok((target, Some(added)))
 }
 
-fn random_rotation(range: RotationRange, random: &mut Pcg64Mcg) -> Quat {
+pub(super) fn random_rotation(range: RotationRange, random: &mut Pcg64Mcg) -> Quat {
     match range {
         RotationRange::None => Quat::IDENTITY,
         RotationRange::About { axis, range } => {

@@ -2,4 +2,5 @@
 
 mod bent_files;
 mod bent_recipes;
+mod rules;
 mod sphere_trees;
