@@ -92,6 +92,12 @@ impl Rule {
         }
     }
 
+    /// Whether molecules fill a region, without others that they depend on.
+    #[must_use]
+    pub fn is_fill(&self) -> bool {
+        matches!(self.kind, RuleKind::Fill { .. })
+    }
+
     /// Name of the kind in recipes.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -16,6 +16,7 @@ use crate::fiber::{
 };
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{Entry, FiberEntry, FiberKind, FiberLength, FiberPathKind};
+use crate::recipe::rule::Rule;
 use crate::recipe::{RecipeError, RecipeWarning, defaults};
 
 /// Walks with other random numbers that are tried if one does not fit.
@@ -149,8 +150,9 @@ impl Builder<'_> {
 
     /// Warns of what has no effect on molecules whose places are chosen in another way.
     pub(super) fn warn_of_ignored(&mut self, entry: &Entry, of: &str) {
+        let is_fill = entry.rule.as_ref().is_some_and(Rule::is_fill);
         let ignored = [
-            ("gradients", !entry.gradients.is_empty()),
+            ("gradients", !entry.gradients.is_empty() && !is_fill),
             ("partners", !entry.partners.is_empty()),
             ("places", !entry.places.is_empty()),
         ];

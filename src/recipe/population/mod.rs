@@ -36,7 +36,7 @@ use super::distribution::round_at_random;
 use super::error::RecipeProblem;
 use super::geometry::SAMPLES;
 use super::model::{Compartment, Entry, IngredientShape, Recipe, Region};
-use super::rule::{Rule, RuleKind};
+use super::rule::Rule;
 use super::{RecipeError, RecipeWarning};
 use crate::compartment::Surface;
 use crate::crowd::{Crowd, CrowdMember};
@@ -276,9 +276,7 @@ impl<'a> Builder<'a> {
         let is_single = |amount: &Amount| self.recipe.entries[amount.entry].fiber.is_none();
         let priority = |amount: &Amount| self.recipe.entries[amount.entry].priority.min(0.0);
         let rule = |amount: &Amount| self.recipe.entries[amount.entry].rule.as_ref();
-        let is_fill = |amount: &Amount| {
-            rule(amount).is_some_and(|rule| matches!(rule.kind, RuleKind::Fill { .. }))
-        };
+        let is_fill = |amount: &Amount| rule(amount).is_some_and(Rule::is_fill);
         amounts.sort_by(|a, b| {
             priority(a)
                 .total_cmp(&priority(b))

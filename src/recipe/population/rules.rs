@@ -1,7 +1,7 @@
 //! Molecules at places relative to others: poses by the rule of their entry, and joints that keep
 //! them.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::ops::Range;
 
 use glam::Vec3;
@@ -14,6 +14,7 @@ use super::touch::balls_of;
 use super::{Amount, Builder, MAX_MOLECULES};
 use crate::crowd::CrowdJoint;
 use crate::fiber::FiberLink;
+use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::BodyAxis;
@@ -74,10 +75,7 @@ impl Builder<'_> {
             },
             others: self.members_of(&rule.entries),
         };
-        if let RuleKind::Fill { failures } = rule.kind {
-            return self.fill(&ruled, failures, random);
-        }
-        if ruled.others.is_empty() {
+        if ruled.others.is_empty() && !rule.is_fill() {
             let text = format!(
                 "there are no molecules of '{}', so that none are placed",
                 rule.of
@@ -114,7 +112,7 @@ impl Builder<'_> {
                 distance,
                 turn,
             } => self.add_along(&ruled, every, distance, turn, random),
-            RuleKind::Fill { .. } => Ok(()),
+            RuleKind::Fill { failures } => self.fill(&ruled, failures, random),
         }
     }
 
@@ -162,8 +160,8 @@ impl Builder<'_> {
             let template = self.crowd.members()[other as usize].template;
             let bonds =
                 match bonds.entry(template) {
-                    std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                    std::collections::hash_map::Entry::Vacant(vacant) => {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(vacant) => {
                         let shape = self.template_of(other);
                         let made = ruled.bound.attached(shape, attachment, random);
                         vacant.insert(made.map_err(|problem| {
@@ -352,7 +350,7 @@ impl Builder<'_> {
         found.map(|(member, _)| member).collect()
     }
 
-    fn template_of(&self, member: u32) -> &crate::molecule::MoleculeTemplate {
+    fn template_of(&self, member: u32) -> &MoleculeTemplate {
         let crowd = &self.crowd;
         crowd.template_of(&crowd.members()[member as usize])
     }

@@ -38,7 +38,7 @@ fn try_read(recipe: &Value) -> Result<Recipe, String> {
 
 fn read(recipe: &Value) -> Recipe {
     let read = try_read(recipe).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(read.warnings, [], "no warnings");
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
     read
 }
 

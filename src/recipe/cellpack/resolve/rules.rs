@@ -159,8 +159,7 @@ impl Resolver<'_> {
             let what = format!("the rule {name} for fibers");
             return unsupported(&place, what, "use it for other molecules");
         }
-        let is_fill = matches!(rule.kind, RuleKind::Fill { .. });
-        if raw.region != Region::Interior && !(is_fill && raw.region == Region::Surface) {
+        if raw.region != Region::Interior && !(rule.is_fill() && raw.region == Region::Surface) {
             let what = format!("the rule {name} in a region {}", raw.region.name());
             return unsupported(&place, what, "put the entry into interior");
         }
@@ -186,7 +185,7 @@ impl Resolver<'_> {
             let Some(rule) = &self.recipe.entries[index].rule else {
                 continue;
             };
-            if matches!(rule.kind, RuleKind::Fill { .. }) {
+            if rule.is_fill() {
                 continue;
             }
             let entries = self.entries_of_rule(rule)?;
