@@ -8,7 +8,9 @@ use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig, RelaxError, Relaxer};
+use bevy_rapier_molecules::relax::{
+    CoarseStart, DeviceScene, ReactionLaw, RelaxConfig, RelaxError, Relaxer,
+};
 use glam::{Quat, Vec3};
 
 use super::fixtures::{state_by_hand, strained};
@@ -234,7 +236,7 @@ fn a_crowd_with_joints_is_relaxed_on_the_cpu_without_a_coarse_start() {
         coarse: Some(CoarseStart::FREE),
         ..RelaxConfig::default()
     };
-    let create = |_: &_| Err(DeviceError::FeatureDisabled);
+    let create = |_: &DeviceScene<'_>| Err(DeviceError::FeatureDisabled);
     let relaxer = Relaxer::with_device_relaxer(crowd, config, create).unwrap();
     assert_eq!(relaxer.backend(), Backend::Cpu);
     let reason = DeviceError::Unsupported { feature: "a joint" };
