@@ -38,7 +38,7 @@ pub struct MidpointPath {
     pub step: f32,
     /// Largest displacement, as a part of the length of a piece, at most 0.5. Default: 0.2.
     pub roughness: f32,
-    /// Largest bend between two links, radian, of a closed path. Default: π.
+    /// Largest bend between two links, radian. Default: π.
     pub max_bend: f32,
     /// Whether the ends meet. Default: no.
     pub is_closed: bool,

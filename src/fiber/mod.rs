@@ -51,8 +51,8 @@
 
 mod assembly;
 mod bends;
-mod closing;
 mod error;
+mod even_steps;
 mod interior;
 mod link;
 mod midpoint;

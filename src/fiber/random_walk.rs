@@ -7,19 +7,22 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::bends::BendDistribution;
-use super::closing::Closing;
 use super::error::{check, check_bend, check_length};
+use super::even_steps::EvenSteps;
 use super::{FiberError, FiberLink, FiberPath, Interior, MAX_LINKS};
 use crate::compartment::sample_unit_sphere;
 
 /// Steps that are drawn at one point before the walk goes back.
 const TRIES: u32 = 24;
 
+/// Links within which a walk that is stuck again is in the same trap.
+const TRAP_LINKS: usize = 8;
+
 /// Largest number of links that a walk goes back at once.
 const MAX_BACK: usize = 256;
 
 /// Drawn steps per link after which a walk gives up.
-const MAX_DRAWS_PER_LINK: u64 = 2_000;
+const MAX_DRAWS_PER_LINK: u64 = 500;
 
 /// Largest bends that are common, in units of the square root of the mean squared bend: a part of
 /// e^(−6) is larger.
@@ -111,12 +114,13 @@ impl RandomWalk {
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let mut points = self.walk(bends.as_ref(), interior, &mut random)?;
         if self.is_closed {
-            let closing = Closing {
+            let steps = EvenSteps {
                 step: f64::from(self.step),
                 max_bend: f64::from(self.max_bend),
+                is_closed: true,
                 interior,
             };
-            closing.close(&mut points);
+            steps.close(&mut points);
         }
         FiberPath::from_exact(&points, self.is_closed)
     }
@@ -161,7 +165,7 @@ impl RandomWalk {
         let mut points = Vec::with_capacity(links + 1);
         points.push(start);
         let mut draws = MAX_DRAWS_PER_LINK.saturating_mul(links as u64);
-        let (mut furthest, mut back) = (0, 1);
+        let (mut furthest, mut stuck, mut back) = (0, 0_usize, 1);
         while points.len() <= links {
             let mut tries = TRIES;
             let next = loop {
@@ -179,14 +183,15 @@ impl RandomWalk {
             match next {
                 Some(next) => {
                     points.push(next);
-                    if points.len() > furthest {
-                        (furthest, back) = (points.len(), 1);
-                    }
+                    furthest = furthest.max(points.len());
                 }
                 None if draws == 0 => return Err(no_room(furthest.saturating_sub(1))),
                 None => {
+                    // Further back only from the same trap.
+                    let is_same = points.len().abs_diff(stuck) <= TRAP_LINKS;
+                    back = if is_same { (2 * back).min(MAX_BACK) } else { 1 };
+                    stuck = points.len();
                     points.truncate(points.len().saturating_sub(back).max(1));
-                    back = (2 * back).min(MAX_BACK);
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use glam::{DVec3, Vec3};
 
-use super::closing::Closing;
 use super::error::{check, check_bend, check_length};
+use super::even_steps::EvenSteps;
 use super::path::check_points;
 use super::{FiberError, FiberPath, Interior, MAX_LINKS};
 
@@ -32,7 +32,7 @@ pub struct SplinePath {
     pub points: Vec<Vec3>,
     /// Length of a step, the rise of a link, nm. Default: 1.
     pub step: f32,
-    /// Largest bend between two links, radian, of a closed path. Default: π.
+    /// Largest bend between two links, radian. Default: π.
     pub max_bend: f32,
     /// Whether the ends meet. Default: no.
     pub is_closed: bool,
@@ -50,8 +50,7 @@ impl Default for SplinePath {
 }
 
 impl SplinePath {
-    /// The path. A closed one stays inside of the space, if there is one; an open one goes where its
-    /// control points lead.
+    /// The path, inside of a space if there is one.
     ///
     /// # Errors
     /// [`FiberError`] if there are too few points, or a value is out of range.
@@ -134,25 +133,23 @@ pub(super) fn with_equal_steps(
         length: length as f32,
         step,
     };
-    if !is_closed {
-        let points = steps_along(&line, exact);
-        if points.len() < 2 {
-            return Err(too_short());
-        }
-        return FiberPath::from_exact(&points, false);
-    }
-    let links = (length / exact).round();
-    if links < 3.0 {
+    let (mut points, needed) = if is_closed {
+        let links = (length / exact).round();
+        (at_equal_lengths(&line, links as usize, length / links), 3)
+    } else {
+        (steps_along(&line, exact), 2)
+    };
+    if points.len() < needed {
         return Err(too_short());
     }
-    let mut points = at_equal_lengths(&line, links as usize, length / links);
-    let closing = Closing {
+    let steps = EvenSteps {
         step: exact,
         max_bend: f64::from(max_bend),
+        is_closed,
         interior,
     };
-    closing.equalize(&mut points);
-    FiberPath::from_exact(&points, true)
+    steps.equalize(&mut points);
+    FiberPath::from_exact(&points, is_closed)
 }
 
 /// Points along a polyline, each one step in a straight line from the one before.

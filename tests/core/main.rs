@@ -11,6 +11,7 @@ mod crowd_contacts;
 mod docking;
 mod elements_and_labels;
 mod export;
+mod fibers;
 mod force_laws;
 #[path = "../../benches/docking/hashed_grid.rs"]
 mod hashed_grid;

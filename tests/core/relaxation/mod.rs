@@ -1,7 +1,7 @@
 //! Crowds of fixed and confined molecules, and the springs of every surface.
 
 mod fixed_members;
-mod fixtures;
+pub mod fixtures;
 mod mixed_confinement;
 mod springs_of_all_surfaces;
 mod whole_molecules;
