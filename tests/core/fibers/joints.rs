@@ -102,6 +102,7 @@ fn each_limit_is_reached_with_both_laws_about_the_same_center_of_mass() {
             gap: 0.3,
             bend: 0.2,
             twist: 0.1,
+            ..JointLimits::default()
         },
     ];
     for law in laws() {
@@ -147,6 +148,7 @@ fn joints_reach_across_a_periodic_box() {
         gap: 0.3,
         bend: 0.2,
         twist: 0.3,
+        ..JointLimits::default()
     };
     let poses = [
         Pose::new(Vec3::new(5.0, 5.0, 19.0), Quat::IDENTITY),
@@ -178,6 +180,7 @@ fn a_fixed_link_stays_and_the_other_comes() {
             gap: 0.2,
             bend: 0.3,
             twist: 0.2,
+            ..JointLimits::default()
         };
         let free = pair(crooked(), limits);
         let mut crowd = Crowd::new();
