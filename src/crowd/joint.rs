@@ -29,6 +29,8 @@ pub struct JointError {
 /// Limits of a joint. Default: the anchors coincide, all angles are free.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointLimits {
+    /// Minimum distance of the two anchors, nm. Default: 0.
+    pub min_gap: f32,
     /// Maximum distance of the two anchors, nm. Default: 0.
     pub gap: f32,
     /// Maximum angle between the two axes, radian. Default: π.
@@ -40,6 +42,7 @@ pub struct JointLimits {
 impl Default for JointLimits {
     fn default() -> Self {
         Self {
+            min_gap: 0.0,
             gap: 0.0,
             bend: PI,
             twist: PI,
@@ -48,12 +51,13 @@ impl Default for JointLimits {
 }
 
 impl JointLimits {
-    /// Checks that all limits are finite and not negative.
+    /// Checks that all limits are finite and not negative, and the minimum gap at most the maximum.
     ///
     /// # Errors
     /// [`JointError`] names the first invalid limit.
     pub fn check(&self) -> Result<(), JointError> {
         let limits = [
+            ("minimum gap", self.min_gap),
             ("gap", self.gap),
             ("bend", self.bend),
             ("twist", self.twist),
@@ -67,6 +71,13 @@ impl JointLimits {
                     value,
                 });
             }
+        }
+        if self.min_gap > self.gap {
+            return Err(JointError {
+                name: "minimum gap",
+                allowed: "at most the gap",
+                value: self.min_gap,
+            });
         }
         Ok(())
     }
@@ -137,7 +148,7 @@ pub struct JointState {
 /// How far a joint exceeds its limits; zero within.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointExcess {
-    /// Distance beyond the limit, nm.
+    /// Distance beyond the maximum, nm; negative below the minimum.
     pub gap: f32,
     /// Angle beyond the limit, radian.
     pub bend: f32,
@@ -179,8 +190,9 @@ impl JointState {
     #[must_use]
     pub fn excess(&self, limits: &JointLimits) -> JointExcess {
         let twist = (self.twist.abs() - limits.twist).max(0.0);
+        let missing = (limits.min_gap - self.gap).max(0.0);
         JointExcess {
-            gap: (self.gap - limits.gap).max(0.0),
+            gap: (self.gap - limits.gap).max(0.0) - missing,
             bend: (self.bend - limits.bend).max(0.0),
             twist: twist.copysign(self.twist),
         }
@@ -191,6 +203,6 @@ impl JointExcess {
     /// Whether the joint exceeds a limit by more than a picometer or a milliradian.
     #[must_use]
     pub fn is_strained(&self) -> bool {
-        self.gap > GAP_SLACK_NM || self.bend > ANGLE_SLACK || self.twist.abs() > ANGLE_SLACK
+        self.gap.abs() > GAP_SLACK_NM || self.bend > ANGLE_SLACK || self.twist.abs() > ANGLE_SLACK
     }
 }

@@ -194,7 +194,7 @@ pub(super) fn check_points(points: &[Vec3]) -> Result<(), FiberError> {
     let wrong = points
         .iter()
         .flat_map(|point| point.to_array())
-        .find(|value| !(value.abs() <= largest));
+        .find(|value| value.is_nan() || value.abs() > largest);
     wrong.map_or(Ok(()), |value| {
         Err(FiberError::OutOfRange {
             what: "a coordinate of a path",

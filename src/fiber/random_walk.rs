@@ -22,7 +22,7 @@ const TRAP_LINKS: usize = 8;
 const MAX_BACK: usize = 256;
 
 /// Drawn steps per link after which a walk gives up.
-const MAX_DRAWS_PER_LINK: u64 = 2_000;
+const MAX_DRAWS_PER_LINK: u64 = 500;
 
 /// Largest bends that are common, in units of the square root of the mean squared bend: a part of
 /// e^(−6) is larger.

@@ -2,9 +2,9 @@
 //! back to their limits, each by itself.
 //!
 //! With the mobility of [`Body::mobility`], an impulse p along n at the anchors closes the gap by
-//! p (n·K₁n + n·K₂n). An angular impulse l about n turns the molecules towards each other by
-//! l (nᵀ I₁⁻¹ n + nᵀ I₂⁻¹ n). Both molecules get the same impulse with opposite signs, so that the
-//! center of mass of the two stays where it is.
+//! p (n·K₁n + n·K₂n); a negative one opens it. An angular impulse l about n turns the molecules
+//! towards each other by l (nᵀ I₁⁻¹ n + nᵀ I₂⁻¹ n). Both molecules get the same impulse with
+//! opposite signs, so that the center of mass of the two stays where it is.
 
 use glam::Vec3;
 
@@ -21,8 +21,8 @@ pub(crate) fn joint_corrections(
     excess: &JointExcess,
 ) -> [ProjectionSums; 2] {
     let mut sides = [ProjectionSums::default(); 2];
-    if excess.gap > 0.0 {
-        let normal = state.across.normalize_or_zero();
+    if excess.gap != 0.0 {
+        let normal = state.across.normalize_or(Vec3::X);
         let levers = state.levers;
         let mobility =
             bodies[0].mobility(levers[0], normal) + bodies[1].mobility(levers[1], normal);

@@ -174,6 +174,7 @@ impl<'a> Resolver<'a> {
             places: Vec::new(),
             fixed: false,
             fiber: None,
+            rule: None,
         };
         self.recipe.ingredients.push(ingredient);
         self.recipe.entries.push(entry);

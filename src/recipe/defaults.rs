@@ -15,6 +15,12 @@ pub(super) const PERSISTENCE_LENGTH: f32 = 50.0;
 /// Default deviation of a joint from the twist of a double helix, radian.
 pub(super) const MAX_TWIST: f32 = 0.5;
 
+/// How far molecules with a rule may be from their places, nm.
+pub(super) const RULE_TOLERANCE_NM: f32 = 0.1;
+
+/// Largest angle between two axes that a rule aligns, radian.
+pub(super) const RULE_ANGLE: f32 = 0.1;
+
 /// Largest number of molecules of an entry.
 pub(super) const MAX_COUNT: f64 = 1.0e8;
 

@@ -36,6 +36,27 @@
 //! number of fibers: worm-like chains of given length, or paths through points
 //! ([`fiber`](crate::fiber)).
 //!
+//! # Rules
+//!
+//! Our addition `rule` to an entry of the composition places its molecules relative to others,
+//! after rule-based modeling (Nguyen et al. 2021). `NAME` is an entry or an object:
+//!
+//! | rule | molecules | number |
+//! |---|---|---|
+//! | `{"on_surface_of": {"of": NAME}}` | touch the atoms of another one, with `up` along the normal | `count`, or `per_instance` |
+//! | `{"distance_from": {"of": NAME, "min": a, "max": b}}` | their centers of mass are within a range of distances from that of another one | `count` |
+//! | `{"attached_to": {"to": NAME, "site": [x, y, z]}}` | their `own_site` is at the site, their `own_axis` along the `axis` | one each, or `count` |
+//! | `{"along": {"fiber": NAME, "every": n}}` | beside every n-th link, or by `spacing`; at a `distance` from the axis, with `angle` and `turn` | from the fiber |
+//! | `{"fill": {"failures": n}}` | anywhere, until n random places in a row overlap others | from the region |
+//!
+//! Sites and axes are in the frame of the structure file. A molecule whose site is inside of
+//! another one starts further out along the axis, where no atoms overlap, and its place counts from
+//! there. Molecules that fill a region count as balls. Except for them, each molecule has a
+//! [joint](crate::crowd::CrowdJoint) with the one it depends on: a relaxation keeps contacts, sites
+//! and distances from fibers within 0.1 nm, axes within 0.1 radian, and ranges exactly. Entries with
+//! a rule are in an interior, or fill a surface without lipids. Those that a rule refers to are
+//! placed first.
+//!
 //! # Compartments
 //!
 //! Spheres, boxes, cylinders and closed meshes (OBJ, STL, PLY), or capsules and rings by our
@@ -48,8 +69,8 @@
 //! What the format has no fields for is in one block at the top level, `bevy_rapier_molecules`,
 //! which cellPACK ignores: the unit of lengths, ratios and areas of lipids, axis and depth of
 //! membrane proteins, positions and shapes of compartments, given places, saved molecules, colors,
-//! fibers. The command `molecules schema` writes a JSON schema of all keys for completion in editors
-//! ([`recipe_schema`]).
+//! fibers, rules. The command `molecules schema` writes a JSON schema of all keys for completion in
+//! editors ([`recipe_schema`]).
 //!
 //! # Where this differs from cellPACK
 //!
@@ -87,6 +108,7 @@ mod model;
 mod pack;
 mod population;
 mod read;
+mod rule;
 mod sphere_tree;
 
 pub use bundled::bundled_structures;
@@ -104,4 +126,5 @@ pub use population::{
     EntryReport, IngredientBody, Population, PopulationReport, RegionReport, populate,
 };
 pub use read::ReadOptions;
+pub use rule::{Attachment, Interval, Rule, RuleKind};
 pub use sphere_tree::{SphereTree, SphereTreeError, SphereTreeProblem};

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::RecipeWarning;
 use super::distribution::Distribution;
 use super::gradient::Gradient;
+use super::rule::Rule;
 use crate::compartment::Surface;
 use crate::molecule::{LoadOptions, Structure};
 use crate::pose::Pose;
@@ -258,6 +259,8 @@ pub struct Entry {
     pub fixed: bool,
     /// The fibers, if the molecules are links; `count` is then the number of fibers.
     pub fiber: Option<FiberEntry>,
+    /// Where the molecules are relative to others; `count` is zero if it follows from the rule.
+    pub rule: Option<Rule>,
 }
 
 /// The fibers of an entry.

@@ -32,7 +32,7 @@ pub struct Leftover {
     pub overlapping: u32,
     /// Number of them that are out of their place.
     pub out_of_place: u32,
-    /// Number of joints of a fiber of this kind that exceed a limit.
+    /// Number of joints of fibers or rules of this kind that exceed a limit.
     pub strained_joints: u32,
     /// Deepest overlap, nm.
     pub deepest_nm: f32,

@@ -102,6 +102,8 @@ struct EntryOutput {
     /// Number of given places.
     places: usize,
     fixed: bool,
+    /// Where the molecules are relative to others; null without a rule.
+    rule: Option<String>,
 }
 
 /// Whether a file is a recipe, by its extension.
@@ -266,6 +268,7 @@ fn describe_entry(entry: &Entry, recipe: &Recipe) -> EntryOutput {
         radius_nm: entry.sizes.as_ref().map(ToString::to_string),
         places: entry.places.len(),
         fixed: entry.fixed,
+        rule: entry.rule.as_ref().map(ToString::to_string),
     }
 }
 
@@ -394,11 +397,16 @@ fn in_order_of_the_tree(compartments: &[CompartmentOutput]) -> Vec<&CompartmentO
 /// Number, concentration, radii and places of an entry.
 fn amount_of(entry: &EntryOutput) -> String {
     let mut parts = Vec::new();
-    if entry.mean_count > 0.0 || entry.molarity.is_none() {
+    let is_by_rule = entry.rule.is_some() && entry.mean_count <= 0.0;
+    if entry.mean_count > 0.0 || (entry.molarity.is_none() && !is_by_rule) {
         parts.push(entry.count.clone());
     }
     parts.extend(entry.molarity.map(|molarity| format!("{molarity} mol/l")));
     let mut text = parts.join(" + ");
+    if let Some(rule) = &entry.rule {
+        text += if text.is_empty() { "" } else { ", " };
+        text += rule;
+    }
     if let Some(radius) = &entry.radius_nm {
         text += &format!(", radius {radius} nm");
     }

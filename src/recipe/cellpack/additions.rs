@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::rule::RuleFile;
+
 /// Unit of the lengths of a recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -245,4 +247,6 @@ pub(crate) struct EntryAdditions {
     pub places: Vec<PlaceFile>,
     /// Length and path of fibers.
     pub fiber: Option<FiberEntryFile>,
+    /// Where the molecules of this entry are relative to others.
+    pub rule: Option<RuleFile>,
 }

@@ -14,6 +14,7 @@ mod gradient;
 mod inheritance;
 mod object;
 mod resolve;
+mod rule;
 mod save;
 mod type_error;
 mod unknown_keys;

@@ -18,6 +18,7 @@ use crate::recipe::defaults;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::files::FileFinder;
 use crate::recipe::model::{Entry, Recipe, Region, rotation};
+use crate::recipe::rule::Rule;
 use crate::recipe::{Distribution, RecipeError, RecipeWarning};
 
 mod compartments;
@@ -25,6 +26,7 @@ mod fibers;
 mod gradients;
 mod ingredients;
 mod partners;
+mod rules;
 mod saved;
 
 use gradients::NamedGradient;
@@ -140,6 +142,7 @@ pub(in crate::recipe) fn resolve(
         resolver.recipe.entries[index].partners = resolver.partners(object, item)?;
     }
     resolver.add_saved()?;
+    resolver.connect_rules()?;
     Ok(resolver.recipe)
 }
 
@@ -458,7 +461,8 @@ impl<'a> Resolver<'a> {
             let at = format!("bevy_rapier_molecules.composition.{name}.places[{index}]");
             places.push(self.pose(given.position, given.rotation, &at)?);
         }
-        let count = self.count(&raw.item, place, places.len())?;
+        let rule = self.rule(raw, ingredient)?;
+        let count = self.count(&raw.item, place, places.len(), rule.as_ref())?;
         let molarity = raw.item.molarity.unwrap_or(0.0);
         if !(molarity.is_finite() && molarity >= 0.0) {
             let at = join(place, "molarity");
@@ -496,6 +500,7 @@ impl<'a> Resolver<'a> {
             places,
             fixed: additions.fixed,
             fiber: self.fiber_entry(raw, ingredient, object)?,
+            rule,
         };
         if let Some(
             PackingMode::HexagonalTiles | PackingMode::SquareTiles | PackingMode::TriangleTiles,
@@ -537,6 +542,7 @@ impl<'a> Resolver<'a> {
         item: &ItemFile,
         place: &str,
         places: usize,
+        rule: Option<&Rule>,
     ) -> Result<Distribution, RecipeError> {
         let in_range = |count: f64, at: &str| {
             if (0.0..=defaults::MAX_COUNT).contains(&count) {
@@ -559,6 +565,7 @@ impl<'a> Resolver<'a> {
                 Ok(Distribution::Constant(count))
             }
             None if item.molarity.is_some() => Ok(Distribution::Constant(0.0)),
+            None if rule.is_some_and(Rule::determines_count) => Ok(Distribution::Constant(0.0)),
             None if places > 0 => Ok(Distribution::Constant(places as f64)),
             None => {
                 let expected = "expected a count or a molarity";

@@ -142,7 +142,8 @@ impl LivePacking {
                 break;
             };
             let radius = radii[member.template as usize];
-            scatter.push(member.pose.position, radius);
+            let owner = (self.rows.len() + added.len()) as u32;
+            scatter.push(owner, member.pose.position, radius);
             if let Some(placed) = placed.get_mut(row) {
                 placed.push((member.pose, radius));
             }

@@ -16,6 +16,7 @@ use crate::fiber::{
 };
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{Entry, FiberEntry, FiberKind, FiberLength, FiberPathKind};
+use crate::recipe::rule::Rule;
 use crate::recipe::{RecipeError, RecipeWarning, defaults};
 
 /// Walks with other random numbers that are tried if one does not fit.
@@ -23,9 +24,6 @@ const WALKS: u32 = 8;
 
 /// Random points that are tried as the start of a walk.
 const STARTS: u32 = 2_000;
-
-/// Length of a path whose number of links is not known, in the number of links of a straight one.
-const DETOUR: f32 = 1.1;
 
 /// What all fibers of an entry have in common.
 struct FiberPlan<'a> {
@@ -71,17 +69,6 @@ impl Builder<'_> {
         Ok(Some(links as u32))
     }
 
-    /// The number of links of fibers through points, about.
-    pub(super) fn estimated_links(&self, amount: &Amount) -> u32 {
-        let entry = &self.recipe.entries[amount.entry];
-        let (Some(fiber), Some(link)) = (&entry.fiber, &self.bodies[entry.ingredient].link) else {
-            return amount.count;
-        };
-        let pieces = fiber.points.windows(2);
-        let length: f32 = pieces.map(|pair| pair[0].distance(pair[1])).sum();
-        (DETOUR * length / link.rise()) as u32 * amount.count
-    }
-
     /// Adds the fibers of an entry.
     pub(super) fn add_fibers(
         &mut self,
@@ -96,7 +83,7 @@ impl Builder<'_> {
         let (Some(kind), Some(link)) = (&ingredient.fiber, link) else {
             return Ok(());
         };
-        self.warn_of_ignored(entry);
+        self.warn_of_ignored(entry, "fibers");
         let at = |problem: RecipeProblem| problem.at(&recipe.source, &*fiber.place);
         let extra = entry.cutoff_surface.unwrap_or(0.0) - link.radius();
         let space = region(self, entry.compartment, None, extra.max(0.0)).map_err(at)?;
@@ -143,6 +130,7 @@ impl Builder<'_> {
     ) -> Result<(), RecipeProblem> {
         let members = fiber.add_with_template(&mut self.crowd, template)?;
         let radius = fiber.link.radius();
+        self.fibers[entry].push(members.clone());
         for member in members {
             let pose = self.crowd.members()[member as usize].pose;
             self.rows.push(self.report.row_of_entry(entry));
@@ -153,15 +141,18 @@ impl Builder<'_> {
             for ball in 0..balls as u32 {
                 let part = (ball as f32 + 0.5) / balls - 0.5;
                 let along = fiber.link.axis() * (part * fiber.link.length());
-                self.scatter.push(pose.transform_point(along), radius);
+                self.scatter
+                    .push(member, pose.transform_point(along), radius);
             }
         }
         Ok(())
     }
 
-    fn warn_of_ignored(&mut self, entry: &Entry) {
+    /// Warns of what has no effect on molecules whose places are chosen in another way.
+    pub(super) fn warn_of_ignored(&mut self, entry: &Entry, of: &str) {
+        let is_fill = entry.rule.as_ref().is_some_and(Rule::is_fill);
         let ignored = [
-            ("gradients", !entry.gradients.is_empty()),
+            ("gradients", !entry.gradients.is_empty() && !is_fill),
             ("partners", !entry.partners.is_empty()),
             ("places", !entry.places.is_empty()),
         ];
@@ -169,7 +160,7 @@ impl Builder<'_> {
             if is_given {
                 self.warnings.push(RecipeWarning {
                     place: entry.place.clone(),
-                    text: format!("the {what} of fibers are ignored"),
+                    text: format!("the {what} of {of} are ignored"),
                 });
             }
         }
@@ -188,6 +179,7 @@ fn limits_of(kind: &FiberKind, link: &FiberLink) -> JointLimits {
         gap: kind.max_gap.unwrap_or(Fiber::default_gap(link)),
         bend: kind.max_bend.unwrap_or(common),
         twist: kind.max_twist.unwrap_or(twist),
+        ..JointLimits::default()
     }
 }
 

@@ -226,7 +226,8 @@ impl Builder<'_> {
                 self.crowd.add_member(member).map_err(failed)?;
                 let at = maker.variant_of(member.template).unwrap_or_default();
                 let radius = maker.variants[at].places.radius;
-                scatter.push(member.pose.position, radius);
+                let owner = self.rows.len() as u32;
+                scatter.push(owner, member.pose.position, radius);
                 self.note_membrane_member(row, member.pose, radius);
             }
         }
@@ -236,7 +237,8 @@ impl Builder<'_> {
     /// Counts a molecule of a membrane that was added to the crowd.
     fn note_membrane_member(&mut self, row: usize, pose: Pose, radius: f32) {
         if !self.makers[row].is_lipid {
-            self.scatter.push(pose.position, radius);
+            let owner = self.rows.len() as u32;
+            self.scatter.push(owner, pose.position, radius);
             self.placed[row].push((pose, radius));
         }
         self.rows.push(row as u32);
@@ -327,6 +329,7 @@ impl Builder<'_> {
             placements.push(index.map_err(invalid)?);
         }
         for (member, kind) in added.members().iter().zip(&built.kinds) {
+            let index = crowd.members().len() as u32;
             crowd
                 .add_member(CrowdMember {
                     template: templates[member.template as usize],
@@ -345,7 +348,7 @@ impl Builder<'_> {
             };
             if let MemberKind::Protein { .. } = kind {
                 let radius = added.template_of(member).bounding_radius();
-                self.scatter.push(member.pose.position, radius);
+                self.scatter.push(index, member.pose.position, radius);
                 self.placed[row].push((member.pose, radius));
             }
             self.rows.push(row as u32);
@@ -388,9 +391,7 @@ impl Builder<'_> {
             } else {
                 &amount.sizes
             };
-            let count = amount
-                .molecules
-                .unwrap_or_else(|| self.estimated_links(amount));
+            let count = self.report.entries[amount.entry].placed;
             let each = f64::from(count) / radii.len() as f64;
             for radius in radii {
                 let ball = 4.0 / 3.0 * std::f64::consts::PI * f64::from(*radius).powi(3);

@@ -4,22 +4,27 @@
 //! 2. Membranes with their proteins, compartment by compartment.
 //! 3. Fibers, link by link along their paths.
 //! 4. All other molecules, the largest first: at given places, next to their partners, or at random
-//!    by the weights of their gradients ([`scatter`]).
+//!    by the weights of their gradients ([`scatter`]). Molecules with a [`Rule`] follow as soon as
+//!    those that it refers to are there; regions are filled last.
 //!
 //! Each entry has random numbers of its own, so that a change of one leaves the others alone.
 
 mod body;
+mod bonds;
 mod fibers;
 mod membranes;
 mod places;
 mod report;
 mod row_maker;
+mod rules;
 mod scatter;
+mod touch;
 
 pub use body::IngredientBody;
 pub use report::{EntryReport, PopulationReport, RegionReport};
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rand::SeedableRng;
@@ -35,6 +40,7 @@ use super::distribution::round_at_random;
 use super::error::RecipeProblem;
 use super::geometry::SAMPLES;
 use super::model::{Compartment, Entry, IngredientShape, Recipe, Region, Row};
+use super::rule::Rule;
 use super::{RecipeError, RecipeWarning};
 use crate::compartment::Surface;
 use crate::crowd::{Crowd, CrowdMember};
@@ -83,6 +89,19 @@ struct GivenMolecule {
     is_saved: bool,
 }
 
+impl GivenMolecule {
+    /// A molecule of the first shape and size.
+    fn new(pose: Pose, fixed: bool) -> Self {
+        Self {
+            pose,
+            conformer: 0,
+            radius: None,
+            fixed,
+            is_saved: false,
+        }
+    }
+}
+
 /// Fills a recipe with molecules. The seed is the given one, else that of the recipe, else 1; the
 /// same seed gives the same bits.
 ///
@@ -115,6 +134,8 @@ struct Builder<'a> {
     scatter: Scatter,
     /// Center, radius and member of the molecules of each entry.
     placed: Vec<Vec<(Pose, f32)>>,
+    /// Members of each fiber of each entry.
+    fibers: Vec<Vec<Range<u32>>>,
     /// Spaces by compartment, inset of the box and extra distance, with their index in the crowd.
     regions: HashMap<RegionKey, (u32, Arc<dyn Surface>)>,
     /// Templates of the bodies in the crowd.
@@ -134,7 +155,8 @@ struct Amount {
     entry: usize,
     /// Number of molecules, or of fibers.
     count: u32,
-    /// Number of molecules, or of links of all fibers; none if it follows from their paths.
+    /// Number of molecules, or of links of all fibers; none if it follows from their paths or from
+    /// a rule.
     molecules: Option<u32>,
     /// Radii of single spheres with a distribution, nm.
     sizes: Vec<f32>,
@@ -166,6 +188,7 @@ impl<'a> Builder<'a> {
             warnings: Vec::new(),
             scatter: Scatter::new(periodic),
             placed: vec![Vec::new(); recipe.entries.len()],
+            fibers: vec![Vec::new(); recipe.entries.len()],
             regions: HashMap::new(),
             templates: HashMap::new(),
             given: given_molecules(recipe),
@@ -174,18 +197,19 @@ impl<'a> Builder<'a> {
     }
 
     fn build(mut self) -> Result<Population, RecipeError> {
+        self.check_rules()?;
         let mut amounts = self.amounts()?;
         self.report_entries(&amounts);
         for compartment in 1..self.recipe.compartments.len() {
             self.add_membrane(compartment, &amounts)?;
         }
-        self.check_volumes(&amounts);
         let recipe = self.recipe;
         amounts.retain(|amount| !self.is_in_membrane(&recipe.entries[amount.entry]));
         self.order(&mut amounts);
         for amount in &amounts {
             self.add_entry(amount)?;
         }
+        self.check_volumes(&amounts);
         self.report.molecules = self.crowd.members().len();
         self.report.atoms = self.crowd.atom_count();
         Ok(Population {
@@ -196,6 +220,20 @@ impl<'a> Builder<'a> {
             warnings: self.warnings,
             makers: self.makers,
         })
+    }
+
+    /// Checks that no rule is for molecules of a membrane.
+    fn check_rules(&self) -> Result<(), RecipeError> {
+        let recipe = self.recipe;
+        let ruled = |entry: &'_ Entry| entry.rule.clone().filter(|_| self.is_in_membrane(entry));
+        let Some(rule) = recipe.entries.iter().find_map(ruled) else {
+            return Ok(());
+        };
+        let problem = RecipeProblem::Unsupported {
+            what: format!("the rule {} in a membrane with lipids", rule.name()),
+            instead: "give a count",
+        };
+        Err(problem.at(&recipe.source, format!("{}.{}", rule.place, rule.name())))
     }
 
     /// Random numbers of an entry or compartment.
@@ -219,7 +257,9 @@ impl<'a> Builder<'a> {
             }
             let given = &self.given[index];
             let count = count.max(given.len() as f64).max(0.0);
-            let molecules = self.links_of(entry)?.map(|links| count * f64::from(links));
+            let is_known = !entry.rule.as_ref().is_some_and(Rule::determines_count);
+            let links = self.links_of(entry)?.filter(|_| is_known);
+            let molecules = links.map(|links| count * f64::from(links));
             total += molecules.unwrap_or(count);
             if total > f64::from(MAX_MOLECULES) {
                 let problem = RecipeProblem::TooMany {
@@ -280,7 +320,8 @@ impl<'a> Builder<'a> {
             || entries.any(|entry| entry.compartment == compartment && self.is_lipid(entry))
     }
 
-    /// Sorts by priority, then fibers first, then by size; partners come before the molecules that bind to them.
+    /// Sorts by priority, then fibers first, then by size; partners and the molecules that rules refer
+    /// to come before those that depend on them. Molecules that fill a region are last.
     fn order(&self, amounts: &mut Vec<Amount>) {
         let radius = |amount: &Amount| {
             let own = self.bodies[self.recipe.entries[amount.entry].ingredient].radius;
@@ -288,9 +329,12 @@ impl<'a> Builder<'a> {
         };
         let is_single = |amount: &Amount| self.recipe.entries[amount.entry].fiber.is_none();
         let priority = |amount: &Amount| self.recipe.entries[amount.entry].priority.min(0.0);
+        let rule = |amount: &Amount| self.recipe.entries[amount.entry].rule.as_ref();
+        let is_fill = |amount: &Amount| rule(amount).is_some_and(Rule::is_fill);
         amounts.sort_by(|a, b| {
             priority(a)
                 .total_cmp(&priority(b))
+                .then(is_fill(a).cmp(&is_fill(b)))
                 .then(is_single(a).cmp(&is_single(b)))
                 .then(radius(b).total_cmp(&radius(a)))
                 .then(a.entry.cmp(&b.entry))
@@ -298,16 +342,28 @@ impl<'a> Builder<'a> {
         let mut sorted: Vec<Amount> = Vec::with_capacity(amounts.len());
         let mut left = std::mem::take(amounts);
         while !left.is_empty() {
-            // The first one whose partners are there; in a circle of partners, the first.
             let is_left = |entry: usize, own: usize| {
                 entry != own && left.iter().any(|amount| amount.entry == entry)
             };
-            let ready = left.iter().position(|amount| {
+            let follows_rule = |amount: &Amount| {
+                let mut needed = rule(amount).into_iter().flat_map(|rule| &rule.entries);
+                !needed.any(|entry| is_left(*entry, amount.entry))
+            };
+            let is_ready = |amount: &Amount| {
                 let partners = &self.recipe.entries[amount.entry].partners;
                 let mut needed = partners.iter().flat_map(|partner| &partner.entries);
-                !needed.any(|entry| is_left(*entry, amount.entry))
-            });
-            sorted.push(left.remove(ready.unwrap_or(0)));
+                follows_rule(amount) && !needed.any(|entry| is_left(*entry, amount.entry))
+            };
+            // Molecules that depend on others have least choice.
+            let is_bound = |amount: &Amount| {
+                let has_rule = rule(amount).is_some() && !is_fill(amount);
+                has_rule && priority(amount) <= priority(&left[0]) && is_ready(amount)
+            };
+            let next = left.iter().position(is_bound);
+            let next = next.or_else(|| left.iter().position(is_ready));
+            // In a circle of partners, the first.
+            let next = next.or_else(|| left.iter().position(follows_rule));
+            sorted.push(left.remove(next.unwrap_or(0)));
         }
         *amounts = sorted;
     }
@@ -319,6 +375,9 @@ impl<'a> Builder<'a> {
         let mut random = self.random(amount.entry, 1);
         if let Some(fiber) = &entry.fiber {
             return self.add_fibers(amount, fiber, &mut random);
+        }
+        if let Some(rule) = &entry.rule {
+            return self.add_by_rule(amount, rule, &mut random);
         }
         let mut variants = Vec::new();
         let Some(distribution) = &entry.sizes else {
@@ -377,18 +436,34 @@ impl<'a> Builder<'a> {
     ) -> Result<(), RecipeError> {
         let recipe = self.recipe;
         let entry = &recipe.entries[index];
-        let given = self.given[index].get(number as usize).copied();
-        let pose = match given {
-            Some(given) => given.pose,
-            None => places.next(&self.surroundings(), random),
+        let molecule = match self.given[index].get(number as usize) {
+            Some(given) => *given,
+            None => {
+                let pose = places.next(&self.surroundings(), random);
+                GivenMolecule::new(pose, entry.fixed)
+            }
         };
+        self.place(index, template, places, molecule).map(|_| ())
+    }
+
+    /// Adds a molecule of an entry; returns its index in the crowd.
+    fn place(
+        &mut self,
+        index: usize,
+        template: u32,
+        places: &Places,
+        molecule: GivenMolecule,
+    ) -> Result<u32, RecipeError> {
+        let recipe = self.recipe;
+        let entry = &recipe.entries[index];
+        let owner = self.crowd.members().len() as u32;
         let member = CrowdMember {
             template,
             placement: places.placement,
-            pose,
-            fixed: given.map_or(entry.fixed, |given| given.fixed),
+            pose: molecule.pose,
+            fixed: molecule.fixed,
         };
-        let added = if given.is_some_and(|given| given.is_saved) {
+        let added = if molecule.is_saved {
             self.crowd.add_exact_member(member)
         } else {
             self.crowd.add_member(member)
@@ -396,9 +471,10 @@ impl<'a> Builder<'a> {
         added.map_err(|error| RecipeProblem::from(error).at(&recipe.source, &*entry.place))?;
         self.rows.push(self.report.row_of_entry(index));
         self.report.count(index);
-        self.scatter.push(pose.position, places.radius);
+        let pose = molecule.pose;
+        self.scatter.push(owner, pose.position, places.radius);
         self.placed[index].push((pose, places.radius));
-        Ok(())
+        Ok(owner)
     }
 
     /// What is there already.

@@ -222,7 +222,10 @@ impl Places {
         for _ in 0..CANDIDATES {
             let (pose, excess) = self.candidate(gradients, wish, pick, random);
             let limit = best.map_or(f32::INFINITY, |(cost, _)| cost);
-            let mut cost = excess + around.scatter.overlap(pose.position, self.radius, limit);
+            let overlap = around
+                .scatter
+                .overlap(pose.position, self.radius, limit, None);
+            let mut cost = excess + overlap;
             cost += self.repulsion(around, repelled, pose.position);
             if pick != PickMode::Random {
                 // Overlaps first, then the weight.
@@ -244,6 +247,32 @@ impl Places {
         best.map_or(Pose::IDENTITY, |(_, pose)| pose)
     }
 
+    /// A random place by the weights of the gradients; none if it is not free.
+    pub fn try_free(&self, around: &Surroundings<'_>, random: &mut Pcg64Mcg) -> Option<Pose> {
+        let entry = self.entry.map(|entry| &around.recipe.entries[entry]);
+        let gradients = entry.map_or(&[][..], |entry| &entry.gradients);
+        let (pose, excess) = self.candidate(gradients, &Wish::Anywhere, PickMode::Random, random);
+        let limit = f32::MIN_POSITIVE;
+        let overlap = around
+            .scatter
+            .overlap(pose.position, self.radius, limit, None);
+        (excess <= 0.0 && overlap <= 0.0).then_some(pose)
+    }
+
+    /// By how much a pose exceeds the space of the molecules, nm.
+    pub fn excess(&self, pose: &Pose) -> f32 {
+        match &self.target {
+            Target::Space {
+                confinement: Some((surface, confinement)),
+                ..
+            } => {
+                let excess = confinement.excess(&**surface, &self.template, pose);
+                excess.height.abs()
+            }
+            _ => 0.0,
+        }
+    }
+
     /// A random pose, and by how much it exceeds its confinement, nm.
     fn candidate(
         &self,
@@ -258,12 +287,6 @@ impl Places {
                 confinement,
                 rotation,
             } => {
-                let excess = |pose: &Pose| {
-                    confinement.as_ref().map_or(0.0, |(surface, confinement)| {
-                        let excess = confinement.excess(&**surface, &self.template, pose);
-                        excess.height.abs()
-                    })
-                };
                 let is_in_reach = |point: Vec3| {
                     confinement
                         .as_ref()
@@ -283,7 +306,7 @@ impl Places {
                 let mut best: Option<(f32, Pose)> = None;
                 for _ in 0..ROTATIONS {
                     let pose = Pose::new(point, random_rotation(*rotation, random));
-                    let excess = excess(&pose);
+                    let excess = self.excess(&pose);
                     if best.is_none_or(|(least, _)| excess < least) {
                         best = Some((excess, pose));
                     }
@@ -651,7 +674,7 @@ fn on_surface(
     Ok((target, Some(added)))
 }
 
-fn random_rotation(range: RotationRange, random: &mut Pcg64Mcg) -> Quat {
+pub(super) fn random_rotation(range: RotationRange, random: &mut Pcg64Mcg) -> Quat {
     match range {
         RotationRange::None => Quat::IDENTITY,
         RotationRange::About { axis, range } => {

@@ -34,7 +34,8 @@ pub struct EntryReport {
     pub object: String,
     /// Name of the entry of the composition, or of the object.
     pub name: String,
-    /// Number that the recipe asks for; none if it follows from an area or from a path.
+    /// Number that the recipe asks for; none if it follows from an area, a path or a
+    /// rule.
     pub asked: Option<u32>,
     /// Number of molecules.
     pub placed: u32,

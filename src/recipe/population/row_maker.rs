@@ -91,9 +91,9 @@ pub(in crate::recipe) fn scatter_around(
     let is_near: Vec<bool> = (0..kinds.len()).map(is_near).collect();
     let radii = radii_of_templates(makers, crowd.templates().len());
     let mut scatter = Scatter::new(crowd.periodic_box());
-    for (member, &row) in crowd.members().iter().zip(rows) {
+    for ((member, &row), owner) in crowd.members().iter().zip(rows).zip(0..) {
         if is_near[row as usize] {
-            scatter.push(member.pose.position, radii[member.template as usize]);
+            scatter.push(owner, member.pose.position, radii[member.template as usize]);
         }
     }
     scatter

@@ -23,6 +23,8 @@ type Cells = HashMap<IVec3, Vec<u32>>;
 struct Ball {
     center: Vec3,
     radius: f32,
+    /// Index of the molecule.
+    owner: u32,
 }
 
 /// The balls of the molecules that are placed.
@@ -42,8 +44,8 @@ impl Scatter {
         }
     }
 
-    /// Adds a molecule.
-    pub fn push(&mut self, center: Vec3, radius: f32) {
+    /// Adds a ball of a molecule.
+    pub fn push(&mut self, owner: u32, center: Vec3, radius: f32) {
         let center = self
             .periodic
             .map_or(center, |periodic| periodic.wrap(center));
@@ -54,12 +56,16 @@ impl Scatter {
             .entry(cell_of(center, width_of(level)))
             .or_default()
             .push(index);
-        self.balls.push(Ball { center, radius });
+        self.balls.push(Ball {
+            center,
+            radius,
+            owner,
+        });
     }
 
-    /// The deepest overlap of a ball with those that are there, nm; at most `limit` is told apart
-    /// from deeper ones.
-    pub fn overlap(&self, center: Vec3, radius: f32, limit: f32) -> f32 {
+    /// The deepest overlap of a ball with those that are there, except for the balls of one molecule,
+    /// nm; at most `limit` is told apart from deeper ones.
+    pub fn overlap(&self, center: Vec3, radius: f32, limit: f32, except: Option<u32>) -> f32 {
         let mut deepest: f32 = 0.0;
         for image in self.images(center, radius) {
             for (&level, cells) in &self.levels {
@@ -71,6 +77,9 @@ impl Scatter {
                 let mut visit = |indices: &[u32]| {
                     for &index in indices {
                         let ball = self.balls[index as usize];
+                        if except == Some(ball.owner) {
+                            continue;
+                        }
                         let overlap = radius + ball.radius - ball.center.distance(image);
                         deepest = deepest.max(overlap);
                     }

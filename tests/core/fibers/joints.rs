@@ -8,7 +8,9 @@ use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig, RelaxError, Relaxer};
+use bevy_rapier_molecules::relax::{
+    CoarseStart, DeviceScene, ReactionLaw, RelaxConfig, RelaxError, Relaxer,
+};
 use glam::{Quat, Vec3};
 
 use super::fixtures::{state_by_hand, strained};
@@ -100,6 +102,7 @@ fn each_limit_is_reached_with_both_laws_about_the_same_center_of_mass() {
             gap: 0.3,
             bend: 0.2,
             twist: 0.1,
+            ..JointLimits::default()
         },
     ];
     for law in laws() {
@@ -145,6 +148,7 @@ fn joints_reach_across_a_periodic_box() {
         gap: 0.3,
         bend: 0.2,
         twist: 0.3,
+        ..JointLimits::default()
     };
     let poses = [
         Pose::new(Vec3::new(5.0, 5.0, 19.0), Quat::IDENTITY),
@@ -176,6 +180,7 @@ fn a_fixed_link_stays_and_the_other_comes() {
             gap: 0.2,
             bend: 0.3,
             twist: 0.2,
+            ..JointLimits::default()
         };
         let free = pair(crooked(), limits);
         let mut crowd = Crowd::new();
@@ -234,7 +239,7 @@ fn a_crowd_with_joints_is_relaxed_on_the_cpu_without_a_coarse_start() {
         coarse: Some(CoarseStart::FREE),
         ..RelaxConfig::default()
     };
-    let create = |_: &_| Err(DeviceError::FeatureDisabled);
+    let create = |_: &DeviceScene<'_>| Err(DeviceError::FeatureDisabled);
     let relaxer = Relaxer::with_device_relaxer(crowd, config, create).unwrap();
     assert_eq!(relaxer.backend(), Backend::Cpu);
     let reason = DeviceError::Unsupported { feature: "a joint" };

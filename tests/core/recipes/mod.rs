@@ -14,6 +14,7 @@ mod live_scene;
 mod malformed_recipes;
 mod packed_spheres;
 mod partners;
+mod rules;
 mod spellings;
 mod sphere_trees;
 mod triangle_mesh;

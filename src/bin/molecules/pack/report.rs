@@ -98,7 +98,7 @@ pub struct Relaxation {
     pub overlaps_end: Option<u64>,
     pub max_penetration_nm: Option<f32>,
     pub out_of_place: Option<u64>,
-    /// Joints between the links of fibers.
+    /// Joints between the links of fibers, and of molecules with a rule.
     pub joints: Option<usize>,
     /// Joints that exceed a limit.
     pub strained_joints: Option<u64>,
@@ -261,10 +261,7 @@ pub fn write_packing(out: &mut dyn Write, report: &Report, packing: &Packing) ->
     let joints = packing.crowd.joints().len();
     if joints > 0 {
         let strained = end.strained_joints;
-        writeln!(
-            out,
-            "joints of fibers: {joints}, beyond a limit: {strained}"
-        )?;
+        writeln!(out, "joints: {joints}, beyond a limit: {strained}")?;
     }
     writeln!(
         out,

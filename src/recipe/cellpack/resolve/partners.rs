@@ -121,7 +121,7 @@ impl Resolver<'_> {
     }
 
     /// The entries with the name of an entry or of an object.
-    fn entries_named(&self, name: &str, place: &str) -> Result<Vec<usize>, RecipeError> {
+    pub(super) fn entries_named(&self, name: &str, place: &str) -> Result<Vec<usize>, RecipeError> {
         let (entries, ingredients) = (&self.recipe.entries, &self.recipe.ingredients);
         let object = |entry: &Entry| &*ingredients[entry.ingredient].name;
         let is_meant = |entry: &Entry| entry.name == name || object(entry) == name;
