@@ -459,7 +459,8 @@ fn molecules_along_a_fiber_turn_about_it() {
     let recipe = beads_on_a_fiber(rule, 0.9);
     let population = populated(&recipe);
     let beads = members_of(&population.rows, &recipe, "beads");
-    assert_eq!(beads.len(), 16);
+    let links = members_of(&population.rows, &recipe, "fibers");
+    assert_eq!((beads.len(), links.len()), (16, 20));
     let at = |bead: usize| population.crowd.members()[bead].pose.position.as_dvec3();
     for (index, pair) in beads.windows(2).enumerate() {
         let [first, second] = [at(pair[0]), at(pair[1])];
@@ -472,12 +473,11 @@ fn molecules_along_a_fiber_turn_about_it() {
             .dot(sides[0].cross(sides[1]))
             .atan2(sides[0].dot(sides[1]));
         assert!((turn - 1.1).abs() < 0.02, "{index}: {turn} rad");
-        // Touching: the radii of rod and ball.
-        assert!(
-            (1.79..1.83).contains(&sides[0].length()),
-            "{}",
-            sides[0].length()
-        );
+        // Touching the fiber, also between two links.
+        let bead = spheres(&population.crowd, pair[0]);
+        let to_link = |link: &usize| distance(&bead, &spheres(&population.crowd, *link));
+        let least = links.iter().map(to_link).fold(f64::INFINITY, f64::min);
+        assert!((0.0..0.02).contains(&least), "{index}: {least} nm");
     }
 }
 
@@ -638,8 +638,8 @@ fn errors_of_rules_name_their_place() {
     let cases = [
         (
             one.clone(),
-            json!({ "on_surface_of": { "of": "bals" } }),
-            format!("{rule}.on_surface_of.of: there is no object or entry 'bals'; did you mean 'balls'?"),
+            json!({ "on_surface_of": { "of": "rodss" } }),
+            format!("{rule}.on_surface_of.of: there is no object or entry 'rodss'; did you mean 'rods'?"),
         ),
         (
             one.clone(),
