@@ -89,7 +89,7 @@ fn states_are_those_of_vectors_in_double_precision() {
 }
 
 #[test]
-fn each_limit_is_reached_with_both_laws_about_the_same_center_of_mass() {
+fn each_limit_is_reached_with_both_laws() {
     let free = JointLimits {
         gap: 100.0,
         ..JointLimits::default()
@@ -112,19 +112,11 @@ fn each_limit_is_reached_with_both_laws_about_the_same_center_of_mass() {
                 ..RelaxConfig::default()
             };
             let crowd = pair(crooked(), limits);
-            let masses = [0, 1].map(|k| crowd.template_of(&crowd.members()[k]).mass());
-            let center = |crowd: &Crowd| {
-                let [a, b] = [0, 1].map(|k| crowd.members()[k].pose.position * masses[k]);
-                (a + b) / (masses[0] + masses[1])
-            };
-            let before = center(&crowd);
             assert_eq!(strained(&crowd), 1, "{limits:?}");
             let (report, crowd) = relaxed(crowd, config);
             assert_eq!(report.start.strained_joints, 1);
             assert!(report.converged(), "{law:?}, {limits:?}: {report:?}");
             assert_eq!((report.end.strained_joints, strained(&crowd)), (0, 0));
-            let drift = center(&crowd).distance(before);
-            assert!(drift < 1.0e-3, "{law:?}, {limits:?}: {drift} nm");
         }
     }
 }

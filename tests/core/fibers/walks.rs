@@ -227,7 +227,7 @@ fn invalid_walks_are_errors() {
                 max_bend: 0.5,
                 ..walk.clone()
             },
-            "a persistence length of 4 nm needs a mean bend of 1.194072 radian between links of 4 nm, but bends are at most 0.5 radian",
+            "a persistence length of 4 nm needs a mean bend of 1.1940688 radian between links of 4 nm, but bends are at most 0.5 radian",
         ),
         (
             RandomWalk {
