@@ -757,3 +757,28 @@ fn only_regions_without_lipids_have_rules() {
     let expected = "cell.json: bevy_rapier_molecules.composition.proteins.rule.fill: the rule fill in a membrane with lipids is not supported; give a count";
     assert_eq!(error.err().as_deref(), Some(expected));
 }
+
+#[test]
+fn the_bundled_recipe_of_rules_comes_to_rest() {
+    let path = folder("assets/recipes/rules.json");
+    let recipe = Recipe::load(&path, &ReadOptions::default());
+    let recipe = recipe.unwrap_or_else(|error| panic!("{error}"));
+    let packing = pack(&recipe, &PackOptions::default(), |_| {
+        ControlFlow::Continue(())
+    });
+    let packing = packing.unwrap_or_else(|error| panic!("{error}"));
+    assert!(packing.is_complete(), "{packing}");
+    assert!(packing.warnings.is_empty(), "{:?}", packing.warnings);
+    let kinds = packing.report.entries.iter();
+    let numbers: Vec<(&str, u32)> = kinds.map(|entry| (&*entry.name, entry.placed)).collect();
+    for expected in [
+        ("tags", 36),
+        ("visitors", 20),
+        ("ligands", 40),
+        ("beads", 24),
+    ] {
+        assert!(numbers.contains(&expected), "{expected:?} in {numbers:?}");
+    }
+    // Those of rules, and 23 in each fiber of 24 links.
+    assert_eq!(packing.crowd.joints().len(), 120 + 46);
+}
