@@ -95,10 +95,11 @@ impl Builder<'_> {
         }
         match rule.kind {
             RuleKind::OnSurfaceOf { per_instance } => {
-                let choices = self.choices(&ruled, amount.count, per_instance)?;
-                for choice in choices {
+                let number = self.number_on_surfaces(&ruled, amount.count, per_instance)?;
+                for index in 0..number {
+                    let chosen = per_instance.map(|each| ruled.others[(index / each) as usize]);
                     self.add_bound(&ruled, random, |builder, random| {
-                        let other = choice.unwrap_or_else(|| ruled.random_other(random));
+                        let other = chosen.unwrap_or_else(|| ruled.random_other(random));
                         let template = builder.template_of(other);
                         (other, ruled.bound.on_surface(template, random))
                     })?;
@@ -126,20 +127,19 @@ impl Builder<'_> {
         }
     }
 
-    /// The molecule that each new one is bound to; none for random ones.
-    fn choices(
+    /// The number of molecules on the surfaces of others: the count, or a number on each.
+    fn number_on_surfaces(
         &self,
         ruled: &Ruled<'_>,
         count: u32,
         per_instance: Option<u32>,
-    ) -> Result<Vec<Option<u32>>, RecipeError> {
-        let Some(number) = per_instance else {
-            return Ok(vec![None; count as usize]);
+    ) -> Result<u32, RecipeError> {
+        let Some(each) = per_instance else {
+            return Ok(count);
         };
-        self.check_number(ruled.rule, ruled.others.len() as f64 * f64::from(number))?;
-        let others = ruled.others.iter();
-        let choices = others.flat_map(|other| (0..number).map(|_| Some(*other)));
-        Ok(choices.collect())
+        let number = ruled.others.len() as f64 * f64::from(each);
+        self.check_number(ruled.rule, number)?;
+        Ok(number as u32)
     }
 
     /// Adds molecules at a site of others: of each, or of as many random ones as the count.

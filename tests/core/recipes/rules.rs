@@ -459,7 +459,8 @@ fn molecules_along_a_fiber_turn_about_it() {
     let recipe = beads_on_a_fiber(rule, 0.9);
     let population = populated(&recipe);
     let beads = members_of(&population.rows, &recipe, "beads");
-    assert_eq!(beads.len(), 16);
+    let links = members_of(&population.rows, &recipe, "fibers");
+    assert_eq!((beads.len(), links.len()), (16, 20));
     let at = |bead: usize| population.crowd.members()[bead].pose.position.as_dvec3();
     for (index, pair) in beads.windows(2).enumerate() {
         let [first, second] = [at(pair[0]), at(pair[1])];
@@ -472,12 +473,11 @@ fn molecules_along_a_fiber_turn_about_it() {
             .dot(sides[0].cross(sides[1]))
             .atan2(sides[0].dot(sides[1]));
         assert!((turn - 1.1).abs() < 0.02, "{index}: {turn} rad");
-        // Touching: the radii of rod and ball.
-        assert!(
-            (1.79..1.83).contains(&sides[0].length()),
-            "{}",
-            sides[0].length()
-        );
+        // Touching the fiber, also between two links.
+        let bead = spheres(&population.crowd, pair[0]);
+        let to_link = |link: &usize| distance(&bead, &spheres(&population.crowd, *link));
+        let least = links.iter().map(to_link).fold(f64::INFINITY, f64::min);
+        assert!((0.0..0.02).contains(&least), "{index}: {least} nm");
     }
 }
 
@@ -638,8 +638,8 @@ fn errors_of_rules_name_their_place() {
     let cases = [
         (
             one.clone(),
-            json!({ "on_surface_of": { "of": "bals" } }),
-            format!("{rule}.on_surface_of.of: there is no object or entry 'bals'; did you mean 'balls'?"),
+            json!({ "on_surface_of": { "of": "rodss" } }),
+            format!("{rule}.on_surface_of.of: there is no object or entry 'rodss'; did you mean 'rods'?"),
         ),
         (
             one.clone(),
@@ -756,4 +756,29 @@ fn only_regions_without_lipids_have_rules() {
     let error = populate(&read(&recipe), None).map_err(|error| error.to_string());
     let expected = "cell.json: bevy_rapier_molecules.composition.proteins.rule.fill: the rule fill in a membrane with lipids is not supported; give a count";
     assert_eq!(error.err().as_deref(), Some(expected));
+}
+
+#[test]
+fn the_bundled_recipe_of_rules_comes_to_rest() {
+    let path = folder("assets/recipes/rules.json");
+    let recipe = Recipe::load(&path, &ReadOptions::default());
+    let recipe = recipe.unwrap_or_else(|error| panic!("{error}"));
+    let packing = pack(&recipe, &PackOptions::default(), |_| {
+        ControlFlow::Continue(())
+    });
+    let packing = packing.unwrap_or_else(|error| panic!("{error}"));
+    assert!(packing.is_complete(), "{packing}");
+    assert!(packing.warnings.is_empty(), "{:?}", packing.warnings);
+    let kinds = packing.report.entries.iter();
+    let numbers: Vec<(&str, u32)> = kinds.map(|entry| (&*entry.name, entry.placed)).collect();
+    for expected in [
+        ("tags", 36),
+        ("visitors", 20),
+        ("ligands", 40),
+        ("beads", 24),
+    ] {
+        assert!(numbers.contains(&expected), "{expected:?} in {numbers:?}");
+    }
+    // Those of rules, and 23 in each fiber of 24 links.
+    assert_eq!(packing.crowd.joints().len(), 120 + 46);
 }
