@@ -70,6 +70,7 @@ mod cellpack;
 mod defaults;
 mod distribution;
 mod error;
+mod file_source;
 mod files;
 mod geometry;
 mod gradient;
@@ -83,6 +84,7 @@ pub use bundled::bundled_structures;
 pub use cellpack::recipe_schema;
 pub use distribution::Distribution;
 pub use error::{RecipeError, RecipeProblem, RecipeWarning};
+pub use file_source::FilesInMemory;
 pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
 pub use model::{
     BodyAxis, Compartment, Entry, Ingredient, IngredientShape, Partner, Recipe, Region,

@@ -13,6 +13,7 @@ mod file;
 mod gradient;
 mod inheritance;
 mod object;
+mod references;
 mod resolve;
 mod unknown_keys;
 
@@ -20,6 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::file::RecipeFile;
+pub(super) use self::references::request_files;
 pub(super) use self::resolve::resolve;
 use super::RecipeError;
 use super::error::RecipeProblem;
