@@ -203,6 +203,8 @@ pub mod prelude {
         MoleculeMaterial, MoleculePlugins, MoleculeQueries, MoleculeSystems, SpawnCrowd,
         StaticMolecule, TouchingMolecules,
     };
+    #[cfg(all(feature = "plugin", feature = "recipe"))]
+    pub use crate::plugin::{PackedRecipe, RecipePacked, RecipeState};
     pub use crate::pose::Pose;
     pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};
     #[cfg(feature = "draw")]

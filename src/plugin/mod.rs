@@ -197,6 +197,10 @@ mod extract;
 mod gizmos;
 mod hooks;
 mod molecule_world;
+#[cfg(feature = "recipe")]
+mod packed_recipe;
+#[cfg(feature = "recipe")]
+mod packing_task;
 #[cfg(feature = "picking")]
 mod picking;
 mod plugins;
@@ -205,6 +209,8 @@ mod queries;
 mod rapier_body;
 mod rapier_contacts;
 mod rapier_events;
+#[cfg(feature = "recipe")]
+mod recipe_assets;
 mod scene_filter;
 mod snapshot;
 mod spawn_crowd;
@@ -219,7 +225,7 @@ pub use backend::{MoleculeBackend, MoleculeBackendFailed};
 pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
 pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
 pub use compartment::{
-    Compartment, CompartmentRegion, CompartmentSurface, InCompartment, ParryShape,
+    Compartment, CompartmentRegion, CompartmentSurface, InCompartment, ParryShape, SharedSurface,
 };
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
@@ -234,6 +240,8 @@ pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
+#[cfg(feature = "recipe")]
+pub use packed_recipe::{PackedRecipe, RecipeFailed, RecipePacked, RecipeState};
 #[cfg(feature = "picking")]
 pub use picking::{
     MoleculePickingCamera, MoleculePickingPlugin, MoleculePickingSettings, PickedAtom,
@@ -241,6 +249,8 @@ pub use picking::{
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+#[cfg(feature = "recipe")]
+pub use recipe_assets::{MoleculeRecipePlugin, RecipeLoader};
 pub use scene_filter::molecule_scene_filter;
 pub use snapshot::{PhysicsSnapshot, SnapshotError};
 pub use spawn_crowd::{CrowdEntities, CrowdFromWorldError, SpawnCrowd, SpawnCrowdError};
