@@ -213,6 +213,6 @@ pub mod prelude {
 }
 
 /// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "plugin"))]
+#[cfg(all(doctest, feature = "plugin", feature = "recipe"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

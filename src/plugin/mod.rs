@@ -16,6 +16,8 @@
 //! | [`StaticMolecule`] | app | a molecule with a fixed body |
 //! | [`CrowdOnly`] | app | a molecule without a Rapier collider |
 //! | [`Compartment`], [`InCompartment`] | app | a surface or volume, and the molecules confined to it |
+//! | `PackedRecipe` | app | a recipe, whose molecules are children of the entity (feature `recipe`) |
+//! | `RecipeState` | plugin | how far a recipe is: loading, packing, ready, failed |
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
@@ -32,6 +34,7 @@
 //!   `ActiveEvents` requests them.
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
+//! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`.
 //! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
 //!   vesicle; `Crowd::from_world` is the inverse.
 //! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
@@ -44,6 +47,9 @@
 //! [`MoleculeLoader`] loads structure files, and chains, models and assemblies of them by label:
 //! `1gzx.pdb#ChainA`. All components, resources and configurations implement `Reflect`. With
 //! [`molecule_scene_filter`], molecules are saved in a scene file and loaded from it.
+//!
+//! `RecipeLoader` loads recipes of cellPACK and bentopy with all their files, and an entity with a
+//! `PackedRecipe` gets its molecules (feature `recipe`). They follow the file when it changes.
 //!
 //! # System sets
 //!

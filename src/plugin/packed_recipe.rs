@@ -56,6 +56,20 @@ use crate::render::MoleculeTint;
 pub struct PackedRecipe(pub Handle<Recipe>);
 
 /// How far a [`PackedRecipe`] is. Written by the plugin.
+///
+/// ```
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::prelude::*;
+/// fn show_progress(recipes: Query<&RecipeState, Changed<RecipeState>>) {
+///     for state in &recipes {
+///         match state {
+///             RecipeState::Packing { overlaps, .. } => info!("{overlaps} overlaps are left"),
+///             RecipeState::Failed { error } => error!("{error}"),
+///             _ => {}
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Component, Reflect)]
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

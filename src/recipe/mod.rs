@@ -14,6 +14,8 @@
 //! # Ok::<(), bevy_rapier_molecules::recipe::RecipeError>(())
 //! ```
 //!
+//! In Bevy apps, recipes are assets: see `PackedRecipe` in the module `plugin`.
+//!
 //! # Ingredients
 //!
 //! | object | its spheres |

@@ -2,4 +2,5 @@
 
 mod bent_files;
 mod bent_recipes;
+mod in_memory;
 mod sphere_trees;
