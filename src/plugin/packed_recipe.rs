@@ -39,7 +39,7 @@ use crate::render::MoleculeTint;
 /// The frame of the recipe is that of the entity, which may be moved but not rotated: `bevy_rapier3d`
 /// 0.36 writes wrong transforms of bodies whose parent is rotated. Molecules are despawned with
 /// the entity, and when this component is removed. Periodic boxes are packed as such, but worlds
-/// are open.
+/// are open. In a saved scene, leave them out: they are packed again when it is loaded.
 ///
 /// # Changes of the file
 ///
@@ -158,10 +158,10 @@ fn sentence(error: &AssetLoadError) -> String {
 }
 
 fn fail(world: &mut World, recipe: Entity, error: String) {
-    let Ok(mut entity) = world.get_entity_mut(recipe) else {
+    if world.get::<PackedRecipe>(recipe).is_none() {
         return;
-    };
-    entity.insert(RecipeState::Failed {
+    }
+    world.entity_mut(recipe).insert(RecipeState::Failed {
         error: error.clone(),
     });
     let failed = RecipeFailed { recipe, error };

@@ -11,7 +11,7 @@ use bevy::tasks::{AsyncComputeTaskPool, Task, TaskPool};
 use super::spawn_crowd::CrowdEntities;
 use crate::crowd::{Crowd, CrowdMember};
 use crate::pose::Pose;
-use crate::recipe::{Population, Recipe, RecipeError, populate, relax};
+use crate::recipe::{EntryReport, Population, Recipe, RecipeError, populate, relax};
 use crate::relax::{RelaxConfig, RelaxStatus};
 
 /// The molecules of a recipe, and what is needed to match them with those of another recipe.
@@ -37,12 +37,10 @@ type RowName = (String, String, String);
 impl PackedScene {
     fn new(recipe: &Recipe, population: &Population) -> Self {
         let rows = population.report.entries.iter();
-        let name = |row: &crate::recipe::EntryReport| {
-            (row.region.clone(), row.object.clone(), row.name.clone())
-        };
+        let name = |row: &EntryReport| (row.region.clone(), row.object.clone(), row.name.clone());
         let places = recipe.entries.iter().flat_map(|entry| &entry.places);
         #[cfg(feature = "draw")]
-        let color = |row: &crate::recipe::EntryReport| {
+        let color = |row: &EntryReport| {
             let mut ingredients = recipe.ingredients.iter();
             ingredients.find(|known| known.name == row.object)?.color
         };
@@ -89,36 +87,31 @@ impl PackedScene {
         self.colors[self.rows[molecule] as usize]
     }
 
-    /// Places the molecules of a population where those of this scene are, and returns which of
-    /// them each is. `given` are the positions that the new recipe gives.
-    fn continue_in(
-        &self,
-        population: &mut Population,
-        given: &HashSet<[u32; 3]>,
-    ) -> Vec<Option<usize>> {
+    /// Places the molecules of a population, which are to become the scene `next`, where those of
+    /// this scene are, and returns which of them each is.
+    fn continue_in(&self, next: &Self, population: &mut Population) -> Vec<Option<usize>> {
         let mut by_name: HashMap<&RowName, Vec<usize>> = HashMap::new();
         for (index, row) in self.rows.iter().enumerate().rev() {
             let same = by_name.entry(&self.names[*row as usize]).or_default();
             same.push(index);
         }
         let mut kinds = Kinds::new(&self.crowd, &population.crowd);
-        let mut kept = Vec::with_capacity(population.rows.len());
-        for (member, row) in population.rows.iter().enumerate() {
-            let row = &population.report.entries[*row as usize];
-            let name = (row.region.clone(), row.object.clone(), row.name.clone());
-            let old = by_name.get_mut(&name).and_then(Vec::pop);
-            if let Some(old) = old {
-                let old = &self.crowd.members()[old];
+        let mut kept = Vec::with_capacity(next.rows.len());
+        for (member, row) in next.rows.iter().enumerate() {
+            let same = by_name.get_mut(&next.names[*row as usize]);
+            let index = same.and_then(Vec::pop);
+            if let Some(index) = index {
+                let old = &self.crowd.members()[index];
                 let new = population.crowd.members()[member];
                 let place = bits(new.pose.position);
-                let is_moved = given.contains(&place) && !self.given.contains(&place);
-                let mut next = kinds.same_kind(old, new, &population.crowd);
+                let is_moved = next.given.contains(&place) && !self.given.contains(&place);
+                let mut same = kinds.same_kind(old, new, &population.crowd);
                 if !(is_moved || new.fixed) {
-                    next.pose = old.pose;
+                    same.pose = old.pose;
                 }
-                population.crowd.members_mut()[member] = next;
+                population.crowd.members_mut()[member] = same;
             }
-            kept.push(old);
+            kept.push(index);
         }
         kept
     }
@@ -241,7 +234,7 @@ fn pack_around(
 ) -> Result<PackingResult, RecipeError> {
     let mut population = populate(recipe, None)?;
     let mut scene = PackedScene::new(recipe, &population);
-    let kept = old.continue_in(&mut population, &scene.given);
+    let kept = old.continue_in(&scene, &mut population);
     let packing = relax(recipe, population, RelaxConfig::default(), |relaxer| {
         let progress = (relaxer.iterations(), relaxer.status());
         *shared
