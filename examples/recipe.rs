@@ -5,6 +5,7 @@
 //! others. If the file is invalid, the log says where, and the scene stays as it is.
 
 use bevy::prelude::*;
+use bevy_rapier_molecules::plugin::{RecipePacked, RecipeState};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 

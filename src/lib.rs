@@ -195,6 +195,8 @@ pub mod prelude {
     pub use crate::molecule::{LoadOptions, MoleculeTemplate, load};
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::MoleculeGizmos;
+    #[cfg(all(feature = "plugin", feature = "recipe"))]
+    pub use crate::plugin::PackedRecipe;
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
@@ -203,8 +205,6 @@ pub mod prelude {
         MoleculeMaterial, MoleculePlugins, MoleculeQueries, MoleculeSystems, SpawnCrowd,
         StaticMolecule, TouchingMolecules,
     };
-    #[cfg(all(feature = "plugin", feature = "recipe"))]
-    pub use crate::plugin::{PackedRecipe, RecipePacked, RecipeState};
     pub use crate::pose::Pose;
     pub use crate::relax::{RelaxConfig, RelaxReport, Relaxer};
     #[cfg(feature = "draw")]

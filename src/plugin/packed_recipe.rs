@@ -59,7 +59,7 @@ pub struct PackedRecipe(pub Handle<Recipe>);
 ///
 /// ```
 /// # use bevy::prelude::*;
-/// # use bevy_rapier_molecules::prelude::*;
+/// # use bevy_rapier_molecules::plugin::RecipeState;
 /// fn show_progress(recipes: Query<&RecipeState, Changed<RecipeState>>) {
 ///     for state in &recipes {
 ///         match state {

@@ -9,7 +9,7 @@ use bevy::asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetWatcher, Reader
 use bevy::asset::{AssetLoader, LoadContext};
 use bevy::prelude::*;
 use bevy::reflect::TypePath;
-use bevy_rapier_molecules::plugin::RecipeFailed;
+use bevy_rapier_molecules::plugin::{RecipeFailed, RecipeState};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::recipe::{ReadOptions, Recipe};
 use bevy_rapier3d::prelude::*;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::plugin::CompartmentSurface;
+use bevy_rapier_molecules::plugin::{CompartmentSurface, RecipePacked, RecipeState};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack};
 use bevy_rapier3d::prelude::*;
