@@ -16,8 +16,9 @@
 //! | [`StaticMolecule`] | app | a molecule with a fixed body |
 //! | [`CrowdOnly`] | app | a molecule without a Rapier collider |
 //! | [`Compartment`], [`InCompartment`] | app | a surface or volume, and the molecules confined to it |
-//! | `PackedRecipe` | app | a recipe, whose molecules are children of the entity (feature `recipe`) |
+//! | `PackedRecipe` | app | a recipe, which becomes molecules (feature `recipe`) |
 //! | `RecipeState` | plugin | how far a recipe is: loading, packing, ready, failed |
+//! | `InRecipe`, `RecipeMembers` | plugin | which molecules and compartments are those of a recipe |
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
@@ -247,7 +248,9 @@ pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
 #[cfg(feature = "recipe")]
-pub use packed_recipe::{PackedRecipe, RecipeFailed, RecipePacked, RecipeState};
+pub use packed_recipe::{
+    InRecipe, PackedRecipe, RecipeFailed, RecipeMembers, RecipePacked, RecipeState,
+};
 #[cfg(feature = "picking")]
 pub use picking::{
     MoleculePickingCamera, MoleculePickingPlugin, MoleculePickingSettings, PickedAtom,

@@ -11,11 +11,12 @@ use super::components::Molecule;
 use super::packing_task::{PackedScene, PackingResult, PackingTask};
 use super::spawn_crowd::{CrowdBundles, CrowdEntities};
 use crate::crowd::CrowdMember;
+use crate::pose::Pose;
 use crate::recipe::{Recipe, RecipeError};
 #[cfg(feature = "draw")]
 use crate::render::MoleculeTint;
 
-/// A recipe whose molecules are children of this entity. This component is enough to spawn one:
+/// A recipe that becomes molecules. This component is enough to spawn one:
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -36,10 +37,13 @@ use crate::render::MoleculeTint;
 /// [`RecipePacked`] is triggered. [`RecipeState`] has the progress. With the feature `draw`, the
 /// colors of the recipe become `MoleculeTint`s.
 ///
-/// The frame of the recipe is that of the entity, which may be moved but not rotated: `bevy_rapier3d`
-/// 0.36 writes wrong transforms of bodies whose parent is rotated. Molecules are despawned with
-/// the entity, and when this component is removed. Periodic boxes are packed as such, but worlds
-/// are open. In a saved scene, leave them out: they are packed again when it is loaded.
+/// Molecules and compartments are [`InRecipe`]: they are despawned with the entity, and when this
+/// component is removed. They are not its children, since `bevy_rapier3d` 0.36 loses changes of the
+/// `Transform`s of child bodies. The pose that the entity has when they are first packed is that of
+/// the frame of the recipe; they do not follow it later.
+///
+/// Periodic boxes are packed as such, but worlds are open. In a saved scene, leave the molecules
+/// out: they are packed again when it is loaded.
 ///
 /// # Changes of the file
 ///
@@ -54,6 +58,19 @@ use crate::render::MoleculeTint;
 #[reflect(Component, Clone, Debug, Default, PartialEq)]
 #[require(Transform, Visibility, RecipeState)]
 pub struct PackedRecipe(pub Handle<Recipe>);
+
+/// A molecule or compartment of a [`PackedRecipe`]. Inserted by the plugin; despawned with the entity
+/// of the recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Component, Reflect)]
+#[reflect(Component, Clone, Debug, PartialEq)]
+#[relationship(relationship_target = RecipeMembers)]
+pub struct InRecipe(#[entities] pub Entity);
+
+/// The molecules and compartments of a [`PackedRecipe`], in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deref, Component, Reflect)]
+#[reflect(Component, Clone, Debug, Default, PartialEq)]
+#[relationship_target(relationship = InRecipe, linked_spawn)]
+pub struct RecipeMembers(Vec<Entity>);
 
 /// How far a [`PackedRecipe`] is. Written by the plugin.
 ///
@@ -180,6 +197,7 @@ pub(super) fn start_packing(
     mut events: MessageReader<AssetEvent<Recipe>>,
     assets: Res<Assets<Recipe>>,
     molecules: Query<&Transform, With<Molecule>>,
+    transforms: TransformHelper,
     mut commands: Commands,
 ) {
     let mut changed = HashSet::new();
@@ -198,7 +216,16 @@ pub(super) fn start_packing(
             commands.entity(entity).try_remove::<PackingTask>();
             continue;
         };
-        let scene = scene.map(|scene| scene.at_poses(|entity| molecules.get(entity).ok()));
+        let scene = match scene {
+            Some(scene) => scene.at_poses(|entity| molecules.get(entity).ok()),
+            None => {
+                let frame = transforms
+                    .compute_global_transform(entity)
+                    .unwrap_or_default();
+                let (_, rotation, position) = frame.to_scale_rotation_translation();
+                PackedScene::empty(Pose::new(position, rotation))
+            }
+        };
         // Ends the task that is under way.
         commands
             .entity(entity)
@@ -252,7 +279,7 @@ fn spawn(world: &mut World, recipe: Entity, result: PackingResult) {
     let known: EntityHashMap<CrowdMember> = kept
         .iter()
         .flatten()
-        .map(|index| (old.entities.molecules[*index], old.crowd.members()[*index]))
+        .map(|index| (old.entities.molecules[*index], old.member_in_world(*index)))
         .filter(|(entity, _)| world.get_entity(*entity).is_ok())
         .collect();
     let compartments = scene.crowd.compartments().len();
@@ -265,7 +292,7 @@ fn spawn(world: &mut World, recipe: Entity, result: PackingResult) {
         Err(error) => return fail(world, recipe, error.to_string()),
     };
     scene.entities = bundles.entities();
-    bundles.update(world, &known);
+    bundles.moved(&scene.frame).update(world, &known);
 
     let is_new = |entity: &Entity| !known.contains_key(entity);
     let molecules = old.entities.molecules.into_iter();
@@ -293,7 +320,7 @@ fn spawn(world: &mut World, recipe: Entity, result: PackingResult) {
 }
 
 /// The entities of the compartments and then of the molecules of a scene: those of before, or new
-/// children of the recipe.
+/// ones.
 fn reuse(
     world: &mut World,
     recipe: Entity,
@@ -307,7 +334,7 @@ fn reuse(
     move || {
         let old = old.next().flatten().copied();
         let old = old.filter(|entity| world.get_entity(*entity).is_ok());
-        old.unwrap_or_else(|| world.spawn(ChildOf(recipe)).id())
+        old.unwrap_or_else(|| world.spawn(InRecipe(recipe)).id())
     }
 }
 

@@ -15,11 +15,14 @@ use crate::recipe::{EntryReport, Population, Recipe, RecipeError, populate, rela
 use crate::relax::{RelaxConfig, RelaxStatus};
 
 /// The molecules of a recipe, and what is needed to match them with those of another recipe.
-#[derive(Clone, Debug, Default, Component)]
+#[derive(Clone, Debug, Component)]
 pub(super) struct PackedScene {
     /// Empty before they are spawned.
     pub entities: CrowdEntities,
+    /// In the frame of the recipe.
     pub crowd: Crowd,
+    /// Pose of that frame in the world.
+    pub frame: Pose,
     /// Row of each molecule: a kind of molecule in a region.
     rows: Vec<u32>,
     /// Name of each row.
@@ -35,7 +38,22 @@ pub(super) struct PackedScene {
 type RowName = (String, String, String);
 
 impl PackedScene {
-    fn new(recipe: &Recipe, population: &Population) -> Self {
+    /// A scene without molecules.
+    pub fn empty(frame: Pose) -> Self {
+        Self {
+            entities: CrowdEntities::default(),
+            crowd: Crowd::new(),
+            frame,
+            rows: Vec::new(),
+            names: Vec::new(),
+            #[cfg(feature = "draw")]
+            colors: Vec::new(),
+            given: HashSet::default(),
+        }
+    }
+
+    /// The scene of a recipe, without its molecules.
+    fn new(recipe: &Recipe, population: &Population, frame: Pose) -> Self {
         let rows = population.report.entries.iter();
         let name = |row: &EntryReport| (row.region.clone(), row.object.clone(), row.name.clone());
         let places = recipe.entries.iter().flat_map(|entry| &entry.places);
@@ -45,14 +63,24 @@ impl PackedScene {
             ingredients.find(|known| known.name == row.object)?.color
         };
         Self {
-            entities: CrowdEntities::default(),
-            crowd: Crowd::new(),
             rows: population.rows.clone(),
             #[cfg(feature = "draw")]
             colors: rows.clone().map(color).collect(),
             names: rows.map(name).collect(),
             given: places.map(|place| bits(place.position)).collect(),
+            ..Self::empty(frame)
         }
+    }
+
+    /// A molecule with its pose in the world.
+    pub fn member_in_world(&self, molecule: usize) -> CrowdMember {
+        let member = self.crowd.members()[molecule];
+        let pose = if self.frame == Pose::IDENTITY {
+            member.pose
+        } else {
+            self.frame * member.pose
+        };
+        CrowdMember { pose, ..member }
     }
 
     /// The scene with the current poses of its molecules, without those that have none.
@@ -71,7 +99,12 @@ impl PackedScene {
             let Some(transform) = pose(*entity) else {
                 continue;
             };
-            let pose = Pose::new(transform.translation, transform.rotation);
+            let mut pose = Pose::new(transform.translation, transform.rotation);
+            if self.frame != Pose::IDENTITY {
+                let to_recipe = self.frame.rotation.inverse();
+                let position = self.frame.inverse_transform_point(pose.position);
+                pose = Pose::new(position, (to_recipe * pose.rotation).normalize());
+            }
             let member = CrowdMember { pose, ..*member };
             if scene.crowd.add_exact_member(member).is_ok() {
                 scene.entities.molecules.push(*entity);
@@ -205,10 +238,9 @@ struct Shared {
 
 impl PackingTask {
     /// Packs a recipe around the molecules of a scene.
-    pub fn start(recipe: Recipe, old: Option<PackedScene>) -> Self {
+    pub fn start(recipe: Recipe, old: PackedScene) -> Self {
         let shared = Arc::new(Shared::default());
         let in_task = shared.clone();
-        let old = old.unwrap_or_default();
         let pool = AsyncComputeTaskPool::get_or_init(TaskPool::default);
         let task = pool.spawn(async move { pack_around(&recipe, old, &in_task) });
         Self { task, shared }
@@ -233,7 +265,7 @@ fn pack_around(
     shared: &Shared,
 ) -> Result<PackingResult, RecipeError> {
     let mut population = populate(recipe, None)?;
-    let mut scene = PackedScene::new(recipe, &population);
+    let mut scene = PackedScene::new(recipe, &population, old.frame);
     let kept = old.continue_in(&scene, &mut population);
     let packing = relax(recipe, population, RelaxConfig::default(), |relaxer| {
         let progress = (relaxer.iterations(), relaxer.status());

@@ -12,8 +12,8 @@ use bevy::prelude::*;
 use bevy::reflect::TypePath;
 
 use super::packed_recipe::{
-    PackedRecipe, RecipeFailed, RecipePacked, RecipeState, finish_packing, remove_molecules,
-    report_failures, start_packing,
+    InRecipe, PackedRecipe, RecipeFailed, RecipeMembers, RecipePacked, RecipeState, finish_packing,
+    remove_molecules, report_failures, start_packing,
 };
 use crate::recipe::{FilesInMemory, ReadOptions, Recipe, RecipeError, RecipeProblem};
 
@@ -112,6 +112,7 @@ impl Plugin for MoleculeRecipePlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<PackedRecipe>()
             .register_type::<RecipeState>()
+            .register_type::<(InRecipe, RecipeMembers)>()
             .register_type::<RecipePacked>()
             .register_type::<RecipeFailed>()
             .init_asset::<Recipe>()

@@ -187,6 +187,20 @@ impl CrowdBundles {
         })
     }
 
+    /// The same, with the frame of the crowd at `frame` in the world.
+    pub fn moved(mut self, frame: &Pose) -> Self {
+        if *frame != Pose::IDENTITY {
+            let compartments = self.compartments.iter_mut();
+            let compartments = compartments.map(|(_, (_, transform))| transform);
+            let members = self.members.iter_mut().map(|it| &mut it.transform);
+            for transform in compartments.chain(members) {
+                let pose = Pose::new(transform.translation, transform.rotation);
+                *transform = to_transform(&(*frame * pose));
+            }
+        }
+        self
+    }
+
     pub fn entities(&self) -> CrowdEntities {
         let compartments = self.compartments.iter().map(|(entity, _)| *entity);
         CrowdEntities {

@@ -473,10 +473,14 @@ fn headless_server_logs_its_state() {
 #[cfg(feature = "recipe")]
 fn recipe_packs_proteins_that_fall_to_the_bottom() {
     let mut app = start("recipe", recipe::example);
+    hold_picture(&mut app, true);
+    set_drawing(&mut app, false);
     wait_for(&mut app, |world| {
         let mut molecules = world.query::<&PreparedMolecule>();
         molecules.iter(world).count() == 28
     });
+    set_drawing(&mut app, true);
+    hold_picture(&mut app, false);
     let height = |app: &mut App| positions(app).iter().map(|it| it.y).sum::<f32>() / 28.0;
     let before = height(&mut app);
     run_second(&mut app);
