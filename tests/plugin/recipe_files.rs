@@ -134,6 +134,13 @@ pub fn state(world: &World, recipe: Entity) -> &RecipeState {
     world.get::<RecipeState>(recipe).unwrap()
 }
 
+/// Forgets the state of a recipe, so that the next one can be waited for. A task may end within a
+/// frame.
+pub fn forget_state(app: &mut App, recipe: Entity) {
+    let state = RecipeState::Loading;
+    app.world_mut().entity_mut(recipe).insert(state);
+}
+
 /// Runs frames until a recipe is packed or has failed.
 pub fn wait_until_done(app: &mut App, recipe: Entity) {
     wait_for(app, |world| {
@@ -362,8 +369,8 @@ fn recipes_of_any_source_change_with_their_files() {
     // A file that the recipe refers to changes: a third ball.
     let three = "5 5\n1\n3\n-10 0 0 5\n0 0 0 5\n10 0 0 5\n";
     root.insert_asset_text(Path::new("scenes/shapes/pair.sph"), three);
+    forget_state(&mut app, recipe);
     notify.lock().unwrap().as_ref().unwrap()("scenes/shapes/pair.sph");
-    wait_for(&mut app, |world| *state(world, recipe) != ready);
     wait_until_done(&mut app, recipe);
     assert_eq!(*state(app.world(), recipe), ready);
     assert_eq!(atoms(&mut app), (16, vec![3, 18]));

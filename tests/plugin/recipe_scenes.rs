@@ -1,6 +1,5 @@
 //! Recipes become molecules, and the scene follows their files.
 
-use std::collections::HashSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,7 +14,8 @@ use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack};
 use bevy_rapier3d::prelude::*;
 
 use super::recipe_files::{
-    app_in, empty_folder, folder_with_files, recipe, spawn_recipe, state, wait_until_done,
+    app_in, empty_folder, folder_with_files, forget_state, recipe, spawn_recipe, state,
+    wait_until_done,
 };
 use super::test_app::*;
 
@@ -55,9 +55,8 @@ fn atoms(app: &App, molecule: Entity) -> usize {
 /// Writes the file of a recipe and lets the app load it again.
 fn rewrite(app: &mut App, folder: &Path, recipe: Entity, text: &str) {
     fs::write(folder.join("cell.json"), text).unwrap();
-    let before = state(app.world(), recipe).clone();
+    forget_state(app, recipe);
     app.world().resource::<AssetServer>().reload("cell.json");
-    wait_for(app, |world| *state(world, recipe) != before);
     wait_until_done(app, recipe);
 }
 
@@ -77,20 +76,8 @@ fn a_recipe_becomes_molecules_at_the_places_of_the_packing() {
     );
     let recipe = spawn_recipe(&mut app, "cell.json");
     assert_eq!(*state(app.world(), recipe), RecipeState::Loading);
-    let states: Arc<Mutex<HashSet<&str>>> = Arc::default();
-    let seen = states.clone();
-    wait_for(&mut app, move |world| {
-        let state = state(world, recipe);
-        let name = match state {
-            RecipeState::Loading => "loading",
-            RecipeState::Packing { .. } => "packing",
-            _ => "done",
-        };
-        seen.lock().unwrap().insert(name);
-        name == "done"
-    });
+    wait_until_done(&mut app, recipe);
     assert_eq!(*state(app.world(), recipe), READY);
-    assert!(states.lock().unwrap().contains("packing"));
 
     let packed = reports.take();
     assert_eq!((packed.recipe, packed.kept), (recipe, 0));
@@ -284,6 +271,10 @@ fn a_recipe_that_does_not_fit_is_spawned_with_its_overlaps() {
     let mut app = app_in(&folder);
     let reports = Reports::of(&mut app);
     let entity = spawn_recipe(&mut app, "cell.json");
+    wait_for(&mut app, |world| {
+        let state = state(world, entity);
+        matches!(state, RecipeState::Packing { iterations, overlaps, .. } if *iterations > 0 && *overlaps > 0)
+    });
     wait_until_done(&mut app, entity);
     let incomplete = RecipeState::Ready { complete: false };
     assert_eq!(*state(app.world(), entity), incomplete);
