@@ -120,7 +120,7 @@ fn files_that_are_missing_unreadable_or_outside_are_errors() {
         let (read, _) = read_in_memory(text.as_bytes(), path, nowhere, options);
         read.unwrap_err().to_string()
     };
-    let place = "recipes/one.json: composition.box.regions.interior[0].representations.atomic";
+    let place = "recipes/one.json: objects.drug.representations.atomic";
     let missing = with_structure("shapes", "none.pdb");
     assert_eq!(
         sentence(&missing, &options),
