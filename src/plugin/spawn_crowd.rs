@@ -188,6 +188,7 @@ impl CrowdBundles {
     }
 
     /// The same, with the frame of the crowd at `frame` in the world.
+    #[cfg(feature = "recipe")]
     pub fn moved(mut self, frame: &Pose) -> Self {
         if *frame != Pose::IDENTITY {
             let compartments = self.compartments.iter_mut();
