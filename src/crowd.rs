@@ -288,6 +288,18 @@ impl Crowd {
         Ok(())
     }
 
+    /// The same templates, compartments and placements without molecules.
+    #[cfg(all(feature = "plugin", feature = "recipe"))]
+    pub(crate) fn without_members(&self) -> Self {
+        Self {
+            templates: self.templates.clone(),
+            compartments: self.compartments.clone(),
+            placements: self.placements.clone(),
+            members: Vec::new(),
+            periodic_box: self.periodic_box,
+        }
+    }
+
     /// The index of a placement, which is added if there is none. Keeps the bits of its values if
     /// they are valid.
     #[cfg(any(feature = "plugin", feature = "recipe"))]

@@ -197,6 +197,8 @@ pub mod prelude {
     pub use crate::molecule::{LoadOptions, MoleculeTemplate, load};
     #[cfg(feature = "gizmos")]
     pub use crate::plugin::MoleculeGizmos;
+    #[cfg(all(feature = "plugin", feature = "recipe"))]
+    pub use crate::plugin::PackedRecipe;
     #[cfg(feature = "plugin")]
     pub use crate::plugin::{
         AccelerationBound, BrownianMotion, Colliding, CollisionOutcome, Compartment, ContactModel,
@@ -213,6 +215,6 @@ pub mod prelude {
 }
 
 /// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "plugin"))]
+#[cfg(all(doctest, feature = "plugin", feature = "recipe"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -98,6 +98,10 @@ impl Surface for FlatPatch {
         Some(self.size)
     }
 
+    fn pose(&self) -> Option<Pose> {
+        Some(Pose::from_translation(self.corner))
+    }
+
     /// # Errors
     /// [`CompartmentError::BadPose`] as for all surfaces; [`CompartmentError::Rotated`] if the
     /// pose has a rotation, as the periodic box has none.

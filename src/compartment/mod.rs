@@ -161,6 +161,13 @@ pub trait Surface: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The pose of its own frame in the world, which [`with_pose`](Self::with_pose) replaces.
+    ///
+    /// The default is `None`, unknown. Such a surface cannot become an entity of a Bevy app.
+    fn pose(&self) -> Option<Pose> {
+        None
+    }
+
     /// The same surface with its own frame at `pose` in the world, instead of its current
     /// pose. Cheap: the shape is shared.
     ///

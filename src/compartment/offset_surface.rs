@@ -67,6 +67,10 @@ impl Surface for OffsetSurface {
         self.surface.sample(offset + self.offset, random)
     }
 
+    fn pose(&self) -> Option<Pose> {
+        self.surface.pose()
+    }
+
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let surface = self.surface.with_pose(pose)?;
         Ok(Arc::new(Self::new(surface, self.offset)))

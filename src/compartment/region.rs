@@ -249,6 +249,10 @@ impl Surface for Region {
         Some(volume.max(0.0) as f32)
     }
 
+    fn pose(&self) -> Option<Pose> {
+        Some(self.pose)
+    }
+
     /// All surfaces move together. The frame of a new region is that of the world.
     ///
     /// # Errors

@@ -217,6 +217,10 @@ impl Surface for ShapeCompartment {
         Some((&self.shape, self.pose))
     }
 
+    fn pose(&self) -> Option<Pose> {
+        Some(self.pose)
+    }
+
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self {

@@ -86,6 +86,10 @@ impl Surface for SphereShell {
         Some((self.center, self.radius))
     }
 
+    fn pose(&self) -> Option<Pose> {
+        Some(Pose::from_translation(self.center))
+    }
+
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let center = checked_pose(pose)?.position;
         Ok(Arc::new(Self { center, ..*self }))

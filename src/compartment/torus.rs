@@ -118,6 +118,10 @@ impl Surface for Torus {
         Some(2.0 * PI * PI * self.major * self.minor * self.minor)
     }
 
+    fn pose(&self) -> Option<Pose> {
+        Some(self.pose)
+    }
+
     fn with_pose(&self, pose: &Pose) -> Result<Arc<dyn Surface>, CompartmentError> {
         let pose = checked_pose(pose)?;
         Ok(Arc::new(Self { pose, ..*self }))

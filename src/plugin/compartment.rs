@@ -48,6 +48,8 @@ pub enum Compartment {
     Shape(ParryShape),
     /// The surface of a closed triangle mesh, once it is loaded.
     Mesh(Handle<Mesh>),
+    /// Any other surface, such as a ring, a region without its organelles, or one of the app.
+    Surface(SharedSurface),
 }
 
 impl Default for Compartment {
@@ -79,6 +81,29 @@ impl Default for ParryShape {
         Self(SharedShape::ball(1.0))
     }
 }
+
+/// A [`Surface`] that implements `Reflect`, but cannot be saved in a scene. Gizmos draw only spheres
+/// and parry shapes.
+///
+/// Its own frame becomes that of the entity, whatever its pose:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use bevy::prelude::*;
+/// # use bevy_rapier_molecules::{compartment::Torus, plugin::*, prelude::*};
+/// fn spawn_ring(mut commands: Commands) -> Result {
+///     let ring = Torus::new(12.0, 4.0, Pose::IDENTITY)?;
+///     let ring = Compartment::Surface(SharedSurface(Arc::new(ring)));
+///     commands.spawn((ring, Transform::from_xyz(0.0, 8.0, 0.0)));
+///     Ok(())
+/// }
+/// ```
+///
+/// Periodic surfaces must not be rotated.
+#[derive(Clone, Debug, Reflect, Deref)]
+#[reflect(opaque)]
+#[reflect(Clone, Debug)]
+pub struct SharedSurface(pub Arc<dyn Surface>);
 
 /// The region of a compartment that a molecule is confined to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Reflect)]
@@ -204,15 +229,16 @@ pub struct CompartmentSurface {
     local: Arc<dyn Surface>,
     /// In the world frame.
     world: Arc<dyn Surface>,
-    shape: SharedShape,
+    shape: Option<SharedShape>,
 }
 
 impl CompartmentSurface {
     /// The surface as a parry shape in the frame of the entity, for drawing or for a
-    /// collider. A mesh is closed and welded.
+    /// collider; none if it is a [`Compartment::Surface`] that has no such shape. A mesh is closed
+    /// and welded.
     #[must_use]
-    pub fn shape(&self) -> &SharedShape {
-        &self.shape
+    pub fn shape(&self) -> Option<&SharedShape> {
+        self.shape.as_ref()
     }
 
     /// The surface in the world frame.
@@ -288,7 +314,7 @@ pub(super) fn move_surfaces(
 }
 
 /// A surface and its shape.
-type SurfaceAndShape = (Arc<dyn Surface>, SharedShape);
+type SurfaceAndShape = (Arc<dyn Surface>, Option<SharedShape>);
 
 /// Why a compartment has no surface.
 #[derive(Debug, Error)]
@@ -312,7 +338,7 @@ fn build_surface(
     let solid = match compartment {
         Compartment::SphereShell { radius } => {
             let shell = SphereShell::new(Vec3::ZERO, *radius).map_err(SurfaceError::from);
-            return Some(shell.map(|shell| (Arc::new(shell) as _, SharedShape::ball(*radius))));
+            return Some(shell.map(|shell| with_shape(Arc::new(shell))));
         }
         Compartment::Box { half_extents } => {
             ShapeCompartment::cuboid(*half_extents, Pose::IDENTITY).map_err(Into::into)
@@ -325,11 +351,22 @@ fn build_surface(
             ShapeCompartment::new(shape.0.clone(), Pose::IDENTITY).map_err(Into::into)
         }
         Compartment::Mesh(handle) => mesh_compartment(meshes?.get(handle)?),
+        Compartment::Surface(surface) => {
+            let surface = surface.with_pose(&Pose::IDENTITY);
+            return Some(surface.map(with_shape).map_err(Into::into));
+        }
     };
-    Some(solid.map(|solid| {
-        let shape = solid.shape().clone();
-        (Arc::new(solid) as _, shape)
-    }))
+    Some(solid.map(|solid| with_shape(Arc::new(solid))))
+}
+
+/// A surface in its own frame, with its shape.
+fn with_shape(surface: Arc<dyn Surface>) -> SurfaceAndShape {
+    let shape = match (surface.as_sphere(), surface.as_shape()) {
+        (Some((_, radius)), _) => Some(SharedShape::ball(radius)),
+        (None, Some((shape, _))) => Some(shape.clone()),
+        (None, None) => None,
+    };
+    (surface, shape)
 }
 
 fn mesh_compartment(mesh: &Mesh) -> Result<ShapeCompartment, SurfaceError> {

@@ -325,11 +325,14 @@ fn draw_compartments(
 ) {
     let group = gizmos.config_ext;
     for (surface, transform) in &surfaces {
+        let Some(shape) = surface.shape() else {
+            continue;
+        };
         if !transform.affine().is_finite() {
             continue;
         }
         let isometry = transform.to_isometry();
-        let (points, lines) = outline(&*surface.shape().0);
+        let (points, lines) = outline(&*shape.0);
         for line in lines.iter().take(group.max_compartment_lines) {
             let [Some(a), Some(b)] = line.map(|index| points.get(index as usize)) else {
                 continue;

@@ -16,6 +16,9 @@
 //! | [`StaticMolecule`] | app | a molecule with a fixed body |
 //! | [`CrowdOnly`] | app | a molecule without a Rapier collider |
 //! | [`Compartment`], [`InCompartment`] | app | a surface or volume, and the molecules confined to it |
+//! | `PackedRecipe` | app | a recipe, which becomes molecules (feature `recipe`) |
+//! | `RecipeState` | plugin | how far a recipe is: loading, packing, ready, failed |
+//! | `InRecipe`, `RecipeMembers` | plugin | which molecules and compartments are those of a recipe |
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
@@ -32,6 +35,7 @@
 //!   `ActiveEvents` requests them.
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
+//! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`.
 //! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
 //!   vesicle; `Crowd::from_world` is the inverse.
 //! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
@@ -44,6 +48,9 @@
 //! [`MoleculeLoader`] loads structure files, and chains, models and assemblies of them by label:
 //! `1gzx.pdb#ChainA`. All components, resources and configurations implement `Reflect`. With
 //! [`molecule_scene_filter`], molecules are saved in a scene file and loaded from it.
+//!
+//! `RecipeLoader` loads recipes of cellPACK and bentopy with all their files, and an entity with a
+//! `PackedRecipe` gets its molecules (feature `recipe`). They follow the file when it changes.
 //!
 //! # System sets
 //!
@@ -197,6 +204,10 @@ mod extract;
 mod gizmos;
 mod hooks;
 mod molecule_world;
+#[cfg(feature = "recipe")]
+mod packed_recipe;
+#[cfg(feature = "recipe")]
+mod packing_task;
 #[cfg(feature = "picking")]
 mod picking;
 mod plugins;
@@ -205,6 +216,8 @@ mod queries;
 mod rapier_body;
 mod rapier_contacts;
 mod rapier_events;
+#[cfg(feature = "recipe")]
+mod recipe_assets;
 mod scene_filter;
 mod snapshot;
 mod spawn_crowd;
@@ -219,7 +232,7 @@ pub use backend::{MoleculeBackend, MoleculeBackendFailed};
 pub use brownian_motion::{BrownianMotion, BrownianMotionConfig};
 pub use collisions::{CollisionOutcome, CollisionRule, MoleculeCollision};
 pub use compartment::{
-    Compartment, CompartmentRegion, CompartmentSurface, InCompartment, ParryShape,
+    Compartment, CompartmentRegion, CompartmentSurface, InCompartment, ParryShape, SharedSurface,
 };
 pub use components::{
     Colliding, CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule,
@@ -234,6 +247,10 @@ pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
+#[cfg(feature = "recipe")]
+pub use packed_recipe::{
+    InRecipe, PackedRecipe, RecipeFailed, RecipeMembers, RecipePacked, RecipeState,
+};
 #[cfg(feature = "picking")]
 pub use picking::{
     MoleculePickingCamera, MoleculePickingPlugin, MoleculePickingSettings, PickedAtom,
@@ -241,6 +258,8 @@ pub use picking::{
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+#[cfg(feature = "recipe")]
+pub use recipe_assets::{MoleculeRecipePlugin, RecipeLoader};
 pub use scene_filter::molecule_scene_filter;
 pub use snapshot::{PhysicsSnapshot, SnapshotError};
 pub use spawn_crowd::{CrowdEntities, CrowdFromWorldError, SpawnCrowd, SpawnCrowdError};

@@ -122,6 +122,8 @@ impl PluginGroup for MoleculePlugins {
             .add(MoleculeAssetPlugin)
             .add(self.physics)
             .add(MoleculeDiagnosticsPlugin);
+        #[cfg(feature = "recipe")]
+        let plugins = plugins.add(MoleculeRecipePlugin);
         #[cfg(feature = "gizmos")]
         let plugins = plugins.add(MoleculeGizmoPlugin);
         #[cfg(feature = "draw")]
@@ -153,6 +155,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<CrowdOnly>()
             .register_type::<Colliding>()
             .register_type::<Compartment>()
+            .register_type::<SharedSurface>()
             .register_type::<InCompartment>()
             .register_type::<BrownianMotion>()
             .register_type::<BrownianMotionConfig>()

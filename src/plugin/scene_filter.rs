@@ -29,8 +29,9 @@ use super::components::Colliding;
 /// Load the file with [`DynamicWorldRoot`]. Molecules and meshes are saved as the paths and labels
 /// of their files; settings of the loader are not, except in `.meta` files. Handles of assets that
 /// the app has made are lost, with a warning. A compartment with a
-/// [`ParryShape`](super::ParryShape) cannot be saved, and neither can an ordinary
-/// [`Collider`](bevy_rapier3d::prelude::Collider), which is not reflected.
+/// [`ParryShape`](super::ParryShape) or a [`SharedSurface`](super::SharedSurface) cannot be saved,
+/// and neither can an ordinary [`Collider`](bevy_rapier3d::prelude::Collider), which is not
+/// reflected.
 ///
 /// A scene starts from the saved poses and velocities. Impulses of contacts, sleep and the states
 /// of random numbers are not saved. A scene that is saved before its first step moves as the

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use bevy::ecs::entity::EntityHashMap;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::RigidBody;
 use thiserror::Error;
 
-use super::compartment::{Compartment, CompartmentRegion, InCompartment, ParryShape};
+use super::compartment::{
+    Compartment, CompartmentRegion, InCompartment, ParryShape, SharedSurface,
+};
 use super::components::Molecule;
 use super::prepared_molecule::PreparedMolecule;
 use crate::compartment::{CompartmentError, Confinement, Leaflet, Surface};
@@ -19,8 +22,11 @@ use crate::pose::Pose;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SpawnCrowdError {
-    /// A compartment is neither a sphere nor a parry shape.
-    #[error("compartment {index} of the crowd is neither a sphere nor a parry shape: {surface}")]
+    /// A compartment is a surface of the app that does not implement
+    /// [`Surface::pose`].
+    #[error(
+        "compartment {index} of the crowd is a surface that does not report its pose: {surface}"
+    )]
     UnsupportedSurface {
         /// Index of the compartment.
         index: usize,
@@ -80,7 +86,8 @@ pub struct CrowdEntities {
 /// Members become [`Molecule`]s at their poses. Templates become assets, unless the app has an
 /// equal one. Compartments become [`Compartment`]s, and members with a placement get an
 /// [`InCompartment`] with it and the default spring. Fixed members are [`RigidBody::Fixed`].
-/// Worlds are open: a periodic box of the crowd is ignored.
+/// Worlds are open: a periodic box of the crowd is ignored. Compartments that are neither spheres nor
+/// parry shapes become [`Compartment::Surface`]s.
 /// [`Crowd::from_world`] is the inverse.
 ///
 /// ```
@@ -104,7 +111,8 @@ pub trait SpawnCrowd {
     /// Spawns `crowd` and returns its entities.
     ///
     /// # Errors
-    /// [`SpawnCrowdError`] if a compartment is a surface of the app's own; nothing is spawned then.
+    /// [`SpawnCrowdError`] if a compartment is a surface of the app that does not report its
+    /// [pose](Surface::pose); nothing is spawned then.
     fn spawn_crowd(&mut self, crowd: &Crowd) -> Result<CrowdEntities, SpawnCrowdError>;
 }
 
@@ -127,7 +135,7 @@ impl SpawnCrowd for World {
 }
 
 /// The components of a crowd.
-struct CrowdBundles {
+pub(super) struct CrowdBundles {
     templates: Vec<Arc<MoleculeTemplate>>,
     compartments: Vec<(Entity, (Compartment, Transform))>,
     members: Vec<MemberBundle>,
@@ -144,11 +152,13 @@ struct MemberBundle {
 
 impl CrowdBundles {
     /// The components of `crowd`, for entities that `spawn` returns.
-    fn new(crowd: &Crowd, mut spawn: impl FnMut() -> Entity) -> Result<Self, SpawnCrowdError> {
+    ///
+    /// Entities of compartments come first; none are requested if there is an error.
+    pub fn new(crowd: &Crowd, mut spawn: impl FnMut() -> Entity) -> Result<Self, SpawnCrowdError> {
         let surfaces = crowd.compartments().iter().enumerate();
         let surfaces: Vec<_> = surfaces
             .map(|(index, surface)| {
-                from_surface(&**surface).ok_or_else(|| SpawnCrowdError::UnsupportedSurface {
+                from_surface(surface).ok_or_else(|| SpawnCrowdError::UnsupportedSurface {
                     index,
                     surface: format!("{surface:?}"),
                 })
@@ -158,60 +168,16 @@ impl CrowdBundles {
             .into_iter()
             .map(|bundle| (spawn(), bundle))
             .collect();
-        let in_compartment = |CrowdPlacement {
-                                  compartment,
-                                  confinement,
-                              }: &CrowdPlacement| {
-            let (entity, _) = compartments[*compartment as usize];
-            let placement = match *confinement {
-                Confinement::Surface(placement) => placement,
-                Confinement::Inside { distance } => {
-                    return InCompartment {
-                        depth: Some(distance),
-                        ..InCompartment::new(entity, CompartmentRegion::Inside)
-                    };
-                }
-                Confinement::Outside { distance } => {
-                    return InCompartment {
-                        depth: Some(distance),
-                        ..InCompartment::new(entity, CompartmentRegion::Outside)
-                    };
-                }
-                Confinement::WholeInside { clearance } => {
-                    return InCompartment {
-                        leeway: clearance,
-                        ..InCompartment::new(entity, CompartmentRegion::WholeInside)
-                    };
-                }
-                Confinement::WholeOutside { clearance } => {
-                    return InCompartment {
-                        leeway: clearance,
-                        ..InCompartment::new(entity, CompartmentRegion::WholeOutside)
-                    };
-                }
-            };
-            let region = match placement.leaflet {
-                Leaflet::Outer => CompartmentRegion::OuterLeaflet,
-                Leaflet::Inner => CompartmentRegion::InnerLeaflet,
-            };
-            InCompartment {
-                leeway: placement.leeway,
-                tilt_leeway: placement.tilt_leeway,
-                depth: Some(placement.depth),
-                up: Some(placement.up),
-                ..InCompartment::new(entity, region)
-            }
-        };
-        let placements: Vec<_> = crowd.placements().iter().map(in_compartment).collect();
+        let placements = crowd.placements().iter().map(|placement| {
+            let (entity, _) = compartments[placement.compartment as usize];
+            in_compartment(entity, placement.confinement)
+        });
+        let placements: Vec<_> = placements.collect();
         let members = crowd.members().iter().map(|member| MemberBundle {
             entity: spawn(),
             template: member.template,
             transform: to_transform(&member.pose),
-            body: if member.fixed {
-                RigidBody::Fixed
-            } else {
-                RigidBody::Dynamic
-            },
+            body: body_of(member.fixed),
             compartment: member.placement.map(|index| placements[index as usize]),
         });
         Ok(Self {
@@ -221,7 +187,22 @@ impl CrowdBundles {
         })
     }
 
-    fn entities(&self) -> CrowdEntities {
+    /// The same, with the frame of the crowd at `frame` in the world.
+    #[cfg(feature = "recipe")]
+    pub fn moved(mut self, frame: &Pose) -> Self {
+        if *frame != Pose::IDENTITY {
+            let compartments = self.compartments.iter_mut();
+            let compartments = compartments.map(|(_, (_, transform))| transform);
+            let members = self.members.iter_mut().map(|it| &mut it.transform);
+            for transform in compartments.chain(members) {
+                let pose = Pose::new(transform.translation, transform.rotation);
+                *transform = to_transform(&(*frame * pose));
+            }
+        }
+        self
+    }
+
+    pub fn entities(&self) -> CrowdEntities {
         let compartments = self.compartments.iter().map(|(entity, _)| *entity);
         CrowdEntities {
             molecules: self.members.iter().map(|member| member.entity).collect(),
@@ -230,7 +211,13 @@ impl CrowdBundles {
     }
 
     /// Inserts the components. Entities that were despawned in the meantime are skipped.
-    fn insert(self, world: &mut World) {
+    pub fn insert(self, world: &mut World) {
+        self.update(world, &EntityHashMap::default());
+    }
+
+    /// Inserts the components, except that known molecules change only where they have to: they
+    /// move by the difference from the old pose to the new one.
+    pub fn update(self, world: &mut World, known: &EntityHashMap<CrowdMember>) {
         let Some(mut assets) = world.get_resource_mut::<Assets<MoleculeTemplate>>() else {
             error!("a crowd was spawned without molecules: add MoleculePlugins");
             return;
@@ -241,14 +228,25 @@ impl CrowdBundles {
             .map(|template| template_handle(&mut assets, template))
             .collect();
         let mut inserted = world.try_insert_batch(self.compartments);
-        let (confined, free): (Vec<_>, Vec<_>) = self
-            .members
-            .into_iter()
-            .partition(|member| member.compartment.is_some());
         let bundle = |member: &MemberBundle| {
             let handle = handles[member.template as usize].clone();
             (Molecule(handle), member.transform, member.body)
         };
+        let (kept, new): (Vec<_>, Vec<_>) = self
+            .members
+            .into_iter()
+            .partition(|member| known.contains_key(&member.entity));
+        for member in &kept {
+            if let Some(old) = known.get(&member.entity)
+                && let Ok(entity) = world.get_entity_mut(member.entity)
+            {
+                let molecule = Molecule(handles[member.template as usize].clone());
+                update_member(entity, old, molecule, member);
+            }
+        }
+        let (confined, free): (Vec<_>, Vec<_>) = new
+            .into_iter()
+            .partition(|member| member.compartment.is_some());
         inserted = inserted
             .and(world.try_insert_batch(free.iter().map(|member| (member.entity, bundle(member)))));
         let confined = confined.iter().filter_map(|member| {
@@ -258,6 +256,91 @@ impl CrowdBundles {
         inserted = inserted.and(world.try_insert_batch(confined));
         if let Err(error) = inserted {
             warn!("a part of a crowd was despawned before it was spawned: {error}");
+        }
+    }
+}
+
+/// Changes what a new member of a crowd differs in from the old one, and nothing that the app has
+/// changed.
+fn update_member(
+    mut entity: EntityWorldMut,
+    old: &CrowdMember,
+    molecule: Molecule,
+    new: &MemberBundle,
+) {
+    if entity.get::<Molecule>() != Some(&molecule) {
+        entity.insert(molecule);
+    }
+    let was = body_of(old.fixed);
+    if was != new.body && entity.get::<RigidBody>() == Some(&was) {
+        entity.insert(new.body);
+    }
+    let known = entity.get::<InCompartment>().copied();
+    match (new.compartment, known) {
+        (Some(compartment), Some(known)) => {
+            let spring = known.spring;
+            let compartment = InCompartment {
+                spring,
+                ..compartment
+            };
+            if known != compartment {
+                entity.insert(compartment);
+            }
+        }
+        (Some(compartment), None) => {
+            entity.insert(compartment);
+        }
+        (None, _) => {
+            entity.remove::<InCompartment>();
+        }
+    }
+    let (old, new) = (old.pose, new.transform);
+    let stays = old.position == new.translation && old.rotation == new.rotation;
+    if let Some(mut transform) = entity.get_mut::<Transform>()
+        && !stays
+    {
+        transform.translation += new.translation - old.position;
+        let turn = new.rotation * old.rotation.inverse();
+        transform.rotation = (turn * transform.rotation).normalize();
+    }
+}
+
+fn body_of(fixed: bool) -> RigidBody {
+    if fixed {
+        RigidBody::Fixed
+    } else {
+        RigidBody::Dynamic
+    }
+}
+
+/// The component of molecules in a compartment.
+fn in_compartment(compartment: Entity, confinement: Confinement) -> InCompartment {
+    let at = |region, depth| InCompartment {
+        depth: Some(depth),
+        ..InCompartment::new(compartment, region)
+    };
+    let whole = |region, clearance| InCompartment {
+        leeway: clearance,
+        ..InCompartment::new(compartment, region)
+    };
+    match confinement {
+        Confinement::Inside { distance } => at(CompartmentRegion::Inside, distance),
+        Confinement::Outside { distance } => at(CompartmentRegion::Outside, distance),
+        Confinement::WholeInside { clearance } => whole(CompartmentRegion::WholeInside, clearance),
+        Confinement::WholeOutside { clearance } => {
+            whole(CompartmentRegion::WholeOutside, clearance)
+        }
+        Confinement::Surface(placement) => {
+            let region = match placement.leaflet {
+                Leaflet::Outer => CompartmentRegion::OuterLeaflet,
+                Leaflet::Inner => CompartmentRegion::InnerLeaflet,
+            };
+            InCompartment {
+                leeway: placement.leeway,
+                tilt_leeway: placement.tilt_leeway,
+                up: Some(placement.up),
+                ..at(region, placement.depth)
+            }
         }
     }
 }
@@ -273,15 +356,18 @@ fn template_handle(
     handle.unwrap_or_else(|| assets.add(template.clone()))
 }
 
-/// The compartment with this surface; none if the surface is of another kind.
-fn from_surface(surface: &dyn Surface) -> Option<(Compartment, Transform)> {
+/// The compartment with this surface; none if its pose is unknown.
+fn from_surface(surface: &Arc<dyn Surface>) -> Option<(Compartment, Transform)> {
     if let Some((center, radius)) = surface.as_sphere() {
         let shell = Compartment::SphereShell { radius };
         return Some((shell, Transform::from_translation(center)));
     }
-    let (shape, pose) = surface.as_shape()?;
-    let shape = Compartment::Shape(ParryShape(shape.clone()));
-    Some((shape, to_transform(&pose)))
+    if let Some((shape, pose)) = surface.as_shape() {
+        let shape = Compartment::Shape(ParryShape(shape.clone()));
+        return Some((shape, to_transform(&pose)));
+    }
+    let shape = Compartment::Surface(SharedSurface(surface.clone()));
+    Some((shape, to_transform(&surface.pose()?)))
 }
 
 fn to_transform(pose: &Pose) -> Transform {

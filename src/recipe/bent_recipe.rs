@@ -30,7 +30,7 @@ const COARSE_TOLERANCE: &str = "0.4";
 struct Resolver<'a> {
     file: &'a BentFile,
     source: &'a str,
-    files: &'a FileFinder,
+    files: &'a FileFinder<'a>,
     space: BentSpace<'a>,
     recipe: Recipe,
     /// Index of each compartment by the ids it is the union of, sorted.
@@ -42,7 +42,7 @@ struct Resolver<'a> {
 pub(super) fn resolve(
     file: &BentFile,
     source: &str,
-    files: &FileFinder,
+    files: &FileFinder<'_>,
 ) -> Result<Recipe, RecipeError> {
     let is_periodic = file.space.periodic.unwrap_or(true);
     let stem = Path::new(source).file_stem().unwrap_or_default();
@@ -80,6 +80,13 @@ pub(super) fn resolve(
         resolver.add_segment(segment)?;
     }
     Ok(resolver.recipe)
+}
+
+/// Asks for the structure files of all segments.
+pub(super) fn request_files(file: &BentFile, files: &FileFinder<'_>) {
+    for segment in &file.segments {
+        files.request_structure(None, &segment.path);
+    }
 }
 
 impl<'a> Resolver<'a> {

@@ -194,7 +194,7 @@ fn did_you_mean(suggestion: &Option<String>) -> String {
 
 impl RecipeProblem {
     /// The problem at a place of a file.
-    pub(super) fn at(self, file: &str, place: impl Into<String>) -> RecipeError {
+    pub(crate) fn at(self, file: &str, place: impl Into<String>) -> RecipeError {
         RecipeError {
             file: file.to_owned(),
             place: place.into(),

@@ -3,12 +3,15 @@
 //! Paths are relative to the folder of the recipe and may not leave it, unless that is allowed.
 //! Nothing is fetched from a network.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::bundled::bundled;
 use super::error::RecipeProblem;
-use crate::molecule::{Format, LoadOptions, Structure, load_structure};
+use super::file_source::FileSource;
+use crate::compartment::{MeshFileError, TriangleMesh, read_mesh};
+use crate::molecule::{Format, LoadOptions, MoleculeError, Structure, read_bytes};
 
 /// Beginnings of paths that cellPACK fetches from a network.
 const NETWORK: [&str; 7] = [
@@ -29,7 +32,9 @@ const STRUCTURES: [&str; 7] = ["pdb", "cif", "bcif", "ent", "pdb.gz", "cif.gz", 
 
 /// Finds the files of a recipe.
 #[derive(Clone, Debug)]
-pub(super) struct FileFinder {
+pub(super) struct FileFinder<'a> {
+    /// Where the files are.
+    pub source: FileSource<'a>,
     /// Folder of the recipe.
     pub folder: PathBuf,
     /// Other folders with structure files.
@@ -38,7 +43,7 @@ pub(super) struct FileFinder {
     pub allow_outside: bool,
 }
 
-impl FileFinder {
+impl FileFinder<'_> {
     /// A file by its folder and name, both as written in the recipe.
     pub fn find(&self, folder: Option<&str>, name: &str) -> Result<PathBuf, RecipeProblem> {
         let written = match folder {
@@ -56,14 +61,10 @@ impl FileFinder {
         if !self.allow_outside && (written.is_absolute() || climbs(&written)) {
             return Err(RecipeProblem::OutsideFolder { path: text() });
         }
-        if !path.is_file() {
+        if !self.source.has(&path) {
             return Err(RecipeProblem::NoFile { path });
         }
-        // A link may lead outside.
-        if !self.allow_outside
-            && let (Ok(found), Ok(folder)) = (path.canonicalize(), self.root().canonicalize())
-            && !found.starts_with(folder)
-        {
+        if !self.allow_outside && self.source.leads_outside(&path, self.root()) {
             return Err(RecipeProblem::OutsideFolder { path: text() });
         }
         Ok(path)
@@ -86,12 +87,36 @@ impl FileFinder {
             for name in names(name.to_owned()).chain(names(lower.clone())) {
                 let path = folder.join(&name);
                 let is_structure = Format::from_name(&name).is_some();
-                if is_structure && path.is_file() {
+                if is_structure && self.source.has(&path) {
                     return Some(path);
                 }
             }
         }
         None
+    }
+
+    /// A file by its folder and name. Paths of cellPACK are relative to where it runs: a copy next
+    /// to the recipe is fine, too.
+    pub fn find_near(&self, folder: Option<&str>, name: &str) -> Result<PathBuf, RecipeProblem> {
+        let beside = || {
+            let name = Path::new(name).file_name()?.to_str()?;
+            self.find(None, name).ok()
+        };
+        self.find(folder, name)
+            .or_else(|problem| beside().ok_or(problem))
+    }
+
+    /// Asks the source for all places where a structure file may be.
+    pub fn request_structure(&self, folder: Option<&str>, name: &str) {
+        if self.find(folder, name).is_err() {
+            self.find_structure(name);
+        }
+    }
+
+    /// Asks the source for all places where another file may be.
+    pub fn request_near(&self, folder: Option<&str>, name: &str) {
+        // Only the source matters here: the file is read later.
+        drop(self.find_near(folder, name));
     }
 
     /// The content of a structure file: one by its folder and name, else by its bare name as
@@ -110,7 +135,27 @@ impl FileFinder {
                 None => return Ok(bundled(name).ok_or(problem)??),
             },
         };
-        Ok(load_structure(path, &LoadOptions::default()).map(Arc::new)?)
+        let file = path.to_string_lossy();
+        let bytes = self.read(&path).map_err(|source| MoleculeError::Io {
+            file: file.clone().into_owned(),
+            source,
+        })?;
+        Ok(read_bytes(&bytes, &file, &LoadOptions::default()).map(Arc::new)?)
+    }
+
+    /// The content of a mesh file.
+    pub fn mesh(&self, path: &Path) -> Result<TriangleMesh, MeshFileError> {
+        let file = path.to_string_lossy();
+        let bytes = self.read(path).map_err(|source| MeshFileError::Io {
+            file: file.clone().into_owned(),
+            source,
+        })?;
+        read_mesh(&bytes, &file, None)
+    }
+
+    /// The content of a file that was found.
+    pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.source.read(path)
     }
 
     fn root(&self) -> &Path {

@@ -16,6 +16,7 @@
 //!
 //! [`LivePacking`] packs a recipe while it is edited, and saves it with the places of all
 //! molecules.
+//! In Bevy apps, recipes are assets: see `PackedRecipe` in the module `plugin`.
 //!
 //! # Ingredients
 //!
@@ -100,6 +101,7 @@ mod cellpack;
 mod defaults;
 mod distribution;
 mod error;
+mod file_source;
 mod files;
 mod geometry;
 mod gradient;
@@ -115,6 +117,7 @@ pub use bundled::bundled_structures;
 pub use cellpack::recipe_schema;
 pub use distribution::Distribution;
 pub use error::{RecipeError, RecipeProblem, RecipeWarning};
+pub use file_source::FilesInMemory;
 pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
 pub use live::{Edit, EditError, EditReport, LivePacking, MoleculeId, RecipeChange};
 pub use model::{

@@ -17,6 +17,10 @@ use crate::pose::Pose;
 ///
 /// Lengths are nm. [`populate`](super::populate) fills it.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    feature = "plugin",
+    derive(bevy::asset::Asset, bevy::reflect::TypePath)
+)]
 #[non_exhaustive]
 pub struct Recipe {
     /// The file it was read from.

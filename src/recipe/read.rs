@@ -1,14 +1,19 @@
 //! Reading of recipe files.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::bent::BentFile;
 use super::error::RecipeProblem;
+use super::file_source::{FileSource, FilesInMemory};
 use super::files::FileFinder;
 use super::{Recipe, RecipeError, bent_recipe, cellpack};
 
 /// How a recipe is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ReadOptions {
     /// Whether files of the recipe may be outside of its folder. Default: no.
     pub allow_outside: bool,
@@ -42,22 +47,57 @@ impl Recipe {
         folder: &Path,
         options: &ReadOptions,
     ) -> Result<Self, RecipeError> {
-        let files = FileFinder {
-            folder: folder.to_owned(),
-            structure_folders: options.structure_folders.clone(),
-            allow_outside: options.allow_outside,
-        };
-        let extension = Path::new(source).extension();
-        match extension.map(std::ffi::OsStr::to_ascii_lowercase) {
-            Some(extension) if extension == "json" => {
-                cellpack::resolve(&cellpack::read(text, source)?, &files)
+        read_from(FileSource::Disk, text, source, folder, options)
+    }
+
+    /// Reads a recipe whose files are in memory, too. Asks `files` for all files that it may need;
+    /// see [`FilesInMemory`] for an example.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load). While files are [missing](FilesInMemory::missing), the result means
+    /// nothing.
+    pub fn read_in_memory(
+        text: &[u8],
+        source: &str,
+        folder: &Path,
+        options: &ReadOptions,
+        files: &FilesInMemory,
+    ) -> Result<Self, RecipeError> {
+        read_from(FileSource::Memory(files), text, source, folder, options)
+    }
+}
+
+fn read_from(
+    file_source: FileSource<'_>,
+    text: &[u8],
+    source: &str,
+    folder: &Path,
+    options: &ReadOptions,
+) -> Result<Recipe, RecipeError> {
+    let files = FileFinder {
+        source: file_source,
+        folder: folder.to_owned(),
+        structure_folders: options.structure_folders.clone(),
+        allow_outside: options.allow_outside,
+    };
+    let is_in_memory = matches!(file_source, FileSource::Memory(_));
+    let extension = Path::new(source).extension();
+    match extension.map(OsStr::to_ascii_lowercase) {
+        Some(extension) if extension == "json" => {
+            let file = cellpack::read(text, source)?;
+            if is_in_memory {
+                cellpack::request_files(&file, &files)?;
             }
-            Some(extension) if extension == "bent" => {
-                let file = BentFile::read(text, source);
-                let file = file.map_err(|error| RecipeProblem::Bent(error).at(source, ""))?;
-                bent_recipe::resolve(&file, source, &files)
-            }
-            _ => Err(RecipeProblem::UnknownFormat.at(source, "")),
+            cellpack::resolve(&file, &files)
         }
+        Some(extension) if extension == "bent" => {
+            let file = BentFile::read(text, source);
+            let file = file.map_err(|error| RecipeProblem::Bent(error).at(source, ""))?;
+            if is_in_memory {
+                bent_recipe::request_files(&file, &files);
+            }
+            bent_recipe::resolve(&file, source, &files)
+        }
+        _ => Err(RecipeProblem::UnknownFormat.at(source, "")),
     }
 }

@@ -1,11 +1,14 @@
 //! Springs pull molecules back into their compartments.
 
+use std::sync::Arc;
+
 use bevy::asset::RenderAssetUsages;
 use bevy::mesh::{PrimitiveTopology, SphereKind, SphereMeshBuilder};
 use bevy::prelude::*;
+use bevy_rapier_molecules::compartment::{Confinement, Region, Surface, Torus};
 use bevy_rapier_molecules::force::SpringLaw;
 use bevy_rapier_molecules::plugin::{CompartmentRegion, MoleculeWorld};
-use bevy_rapier_molecules::plugin::{CompartmentSurface, ParryShape};
+use bevy_rapier_molecules::plugin::{CompartmentSurface, ParryShape, SharedSurface};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier3d::prelude::*;
 use bevy_rapier3d::rapier::geometry::SharedShape;
@@ -285,4 +288,41 @@ fn the_time_of_springs_is_that_of_their_context() {
     run(&mut app, 5);
     let world = app.world().get::<MoleculeWorld>(second).unwrap();
     assert!(!world.times().respond.is_zero());
+}
+
+#[test]
+fn any_surface_is_a_compartment() {
+    let mut app = weightless_app();
+    let template = add(&mut app, real("p_xylene.pdb"));
+    let cell = Arc::new(SphereShell::new(Vec3::ZERO, 8.0).unwrap());
+    let nucleus = Arc::new(SphereShell::new(Vec3::X * 2.0, 3.0).unwrap());
+    let cytosol = Region::new(Some(cell), vec![nucleus], None).unwrap();
+    let ring = Torus::new(8.0, 2.0, Pose::from_translation(Vec3::ONE)).unwrap();
+    let surfaces: [(Arc<dyn Surface>, Vec3); 3] = [
+        (Arc::new(cytosol.clone()), Vec3::new(2.0, 1.5, 0.0)),
+        (Arc::new(cytosol), Vec3::new(-9.5, 0.0, 0.0)),
+        // The frame of the ring is that of the entity.
+        (Arc::new(ring), Vec3::new(0.0, 11.0, 1.0)),
+    ];
+    for (surface, start) in surfaces {
+        let compartment = Compartment::Surface(SharedSurface(surface.clone()));
+        let at = Pose::from_translation(Vec3::new(20.0, 0.0, -5.0));
+        let compartment = (compartment, Transform::from_translation(at.position));
+        let compartment = app.world_mut().spawn(compartment).id();
+        let confined = InCompartment::new(compartment, CompartmentRegion::WholeInside);
+        let molecule = spawn_in(&mut app, &template, confined, at.position + start);
+        run(&mut app, 300);
+        let transform = app.world().get::<Transform>(molecule).unwrap();
+        let pose = Pose::new(transform.translation, transform.rotation);
+        let world = surface.with_pose(&at).unwrap();
+        let inside = Confinement::WholeInside {
+            clearance: confined.leeway,
+        };
+        let excess = inside.excess(&*world, &real("p_xylene.pdb"), &pose);
+        assert!(excess.height.abs() < 0.02, "{surface:?}: {excess:?}");
+        let moved = pose.position.distance(at.position + start);
+        assert!((0.3..4.0).contains(&moved), "{surface:?}: {moved}");
+        app.world_mut().despawn(molecule);
+        app.world_mut().despawn(compartment);
+    }
 }

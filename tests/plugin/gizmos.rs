@@ -223,7 +223,7 @@ fn all_compartment_shapes_are_drawn_within_their_bounds() {
         let lines = points.len() / 2;
         assert!(expected.contains(&lines), "{name}: {lines} lines");
         let surface = app.world().get::<CompartmentSurface>(entity).unwrap();
-        let bounds = surface.shape().compute_local_bounding_sphere();
+        let bounds = surface.shape().unwrap().compute_local_bounding_sphere();
         let center = bounds.center + Vec3::X * 5.0;
         let is_inside = |point: &Vec3| point.distance(center) <= bounds.radius * 1.01;
         assert!(points.iter().all(is_inside), "{name}");

@@ -32,6 +32,10 @@ mod pointer_events;
 mod queries;
 mod query_oracle;
 mod rapier_components;
+#[cfg(feature = "recipe")]
+mod recipe_files;
+#[cfg(feature = "recipe")]
+mod recipe_scenes;
 mod reflection;
 mod removals;
 mod render;

@@ -57,6 +57,9 @@ mod meetings;
 mod picking;
 #[path = "../../examples/ray_cast.rs"]
 mod ray_cast;
+#[cfg(feature = "recipe")]
+#[path = "../../examples/recipe.rs"]
+mod recipe;
 #[path = "../../examples/relax_vesicle.rs"]
 mod relax_vesicle;
 #[path = "../../examples/spawn_crowd.rs"]
@@ -464,6 +467,32 @@ fn headless_server_logs_its_state() {
     add_and_load(&mut app, headless_server::example);
     run_second(&mut app);
     assert_eq!(log::count(&["headless_server", "50 proteins, "]), 1);
+}
+
+#[test]
+#[cfg(feature = "recipe")]
+fn recipe_packs_proteins_that_fall_to_the_bottom() {
+    let mut app = start("recipe", recipe::example);
+    hold_picture(&mut app, true);
+    set_drawing(&mut app, false);
+    wait_for(&mut app, |world| {
+        let mut molecules = world.query::<&PreparedMolecule>();
+        molecules.iter(world).count() == 28
+    });
+    set_drawing(&mut app, true);
+    hold_picture(&mut app, false);
+    let height = |app: &mut App| positions(app).iter().map(|it| it.y).sum::<f32>() / 28.0;
+    let before = height(&mut app);
+    run_second(&mut app);
+    assert!(height(&mut app) < before - 2.0);
+    for position in positions(&mut app) {
+        assert!(position.abs().max_element() < 8.0, "{position}");
+    }
+    assert_eq!(
+        log::count(&["recipe", "28 molecules added, 0 removed, 0 kept"]),
+        1
+    );
+    assert!(log::count(&["recipe", "the recipe is Ready { complete: true }"]) > 0);
 }
 
 #[test]

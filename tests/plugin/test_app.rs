@@ -26,19 +26,25 @@ pub fn app(model: ContactModel) -> App {
 /// The app without the plugins of this crate.
 pub fn bare_app() -> App {
     let mut app = App::new();
+    let assets = AssetPlugin {
+        file_path: env!("CARGO_MANIFEST_DIR").into(),
+        ..default()
+    };
+    add_bare_plugins(&mut app, assets);
+    app
+}
+
+/// Adds the plugins of other crates.
+pub fn add_bare_plugins(app: &mut App, assets: AssetPlugin) {
     app.add_plugins((
         MinimalPlugins,
         TransformPlugin,
-        AssetPlugin {
-            file_path: env!("CARGO_MANIFEST_DIR").into(),
-            ..default()
-        },
+        assets,
         RapierPhysicsPlugin::<NoUserData>::default(),
     ));
     app.insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs_f32(
         FRAME,
     )));
-    app
 }
 
 pub fn start(app: &mut App) {

@@ -321,6 +321,10 @@ impl Surface for CombinedSolid {
         Some(self.volume)
     }
 
+    fn pose(&self) -> Option<Pose> {
+        Some(self.pose)
+    }
+
     /// All parts move together. The frame of a new solid is that of the world.
     ///
     /// # Errors

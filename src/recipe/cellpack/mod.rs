@@ -13,6 +13,7 @@ mod file;
 mod gradient;
 mod inheritance;
 mod object;
+mod references;
 mod resolve;
 mod rule;
 mod save;
@@ -23,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::file::RecipeFile;
+pub(super) use self::references::request_files;
 pub(super) use self::resolve::resolve;
 pub(super) use self::save::with_molecules;
 use self::type_error::plain_words;

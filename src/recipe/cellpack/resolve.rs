@@ -74,7 +74,7 @@ struct RawItem<'a> {
 
 struct Resolver<'a> {
     source: &'a str,
-    files: &'a FileFinder,
+    files: &'a FileFinder<'a>,
     objects: BTreeMap<String, Value>,
     additions: AdditionsFile,
     /// Nanometers in the unit of the recipe.
@@ -88,7 +88,7 @@ struct Resolver<'a> {
 /// Resolves a file.
 pub(in crate::recipe) fn resolve(
     cellpack: &CellpackFile,
-    files: &FileFinder,
+    files: &FileFinder<'_>,
 ) -> Result<Recipe, RecipeError> {
     let (file, source) = (&cellpack.file, &*cellpack.source);
     let name = file.name.as_deref().unwrap_or_default().trim();

@@ -8,6 +8,7 @@ mod concentrations;
 mod determinism;
 mod examples_of_cellpack;
 mod gradients;
+mod in_memory;
 mod live_edits;
 mod live_files;
 mod live_scene;

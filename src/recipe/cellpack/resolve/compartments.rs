@@ -1,6 +1,5 @@
 //! The box and the surfaces of compartments.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{Quat, Vec3};
@@ -9,7 +8,7 @@ use rapier3d::parry::shape::SharedShape;
 use super::super::additions::ShapeFile;
 use super::super::object::{ObjectFile, ObjectType, RepresentationFile};
 use super::{Resolver, join};
-use crate::compartment::{ShapeCompartment, SphereShell, Surface, Torus, load_mesh};
+use crate::compartment::{ShapeCompartment, SphereShell, Surface, Torus};
 use crate::pose::Pose;
 use crate::recipe::RecipeError;
 use crate::recipe::error::RecipeProblem;
@@ -250,7 +249,10 @@ impl Resolver<'_> {
             return Err(self.error(place, RecipeProblem::Missing(expected)));
         };
         let path = self.file_of(mesh, &place)?;
-        let read = load_mesh(&path).map_err(|error| self.error(&*place, error))?;
+        let read = self
+            .files
+            .mesh(&path)
+            .map_err(|error| self.error(&*place, error))?;
         let read = read.scaled(self.nm as f32);
         let moved = match mesh.transform.as_ref().and_then(|t| t.translate) {
             Some(by) => self.point(by, "a translation", &join(&place, "transform.translate"))?,
@@ -273,12 +275,7 @@ impl Resolver<'_> {
             let expected = "expected the name of a file".to_owned();
             return Err(self.error(join(place, "name"), RecipeProblem::Missing(expected)));
         };
-        let found = self.files.find(file.path.as_deref(), name);
-        // Paths of cellPACK are relative to where it runs: a copy next to the recipe is fine too.
-        let beside = || {
-            let name = Path::new(name).file_name()?.to_str()?;
-            self.files.find(None, name).ok()
-        };
-        found.or_else(|problem| beside().ok_or_else(|| self.error(place, problem)))
+        let found = self.files.find_near(file.path.as_deref(), name);
+        found.map_err(|problem| self.error(place, problem))
     }
 }

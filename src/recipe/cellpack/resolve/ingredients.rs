@@ -350,7 +350,10 @@ impl Resolver<'_> {
         } else {
             let path = self.file_of(packing, &at)?;
             let source = path.to_string_lossy();
-            let bytes = std::fs::read(&path).map_err(|error| self.error(&*at, error))?;
+            let bytes = self
+                .files
+                .read(&path)
+                .map_err(|error| self.error(&*at, error))?;
             let tree =
                 SphereTree::read(&bytes, &source).map_err(|error| self.error(&*at, error))?;
             for &(position, radius) in tree.spheres() {
