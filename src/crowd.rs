@@ -24,7 +24,7 @@ pub enum CrowdError {
     /// An index is out of range.
     #[error("there is no {what} {index} in the crowd: it has {count}; add it first")]
     UnknownIndex {
-        /// Kind of the index: template, compartment or placement.
+        /// Kind of the index: template, compartment, placement or molecule.
         what: &'static str,
         /// The given index.
         index: u32,
@@ -108,6 +108,16 @@ impl Crowd {
         self.templates.len() as u32 - 1
     }
 
+    /// The index of a template, which is added if it is new.
+    #[cfg(feature = "recipe")]
+    pub(crate) fn find_template(&mut self, template: &Arc<MoleculeTemplate>) -> u32 {
+        let mut known = self.templates.iter().zip(0..);
+        match known.find(|(known, _)| Arc::ptr_eq(known, template)) {
+            Some((_, index)) => index,
+            None => self.add_template(template.clone()),
+        }
+    }
+
     /// Adds a compartment and returns its index.
     pub fn add_compartment(&mut self, compartment: Arc<dyn Surface>) -> u32 {
         self.compartments.push(compartment);
@@ -153,23 +163,70 @@ impl Crowd {
     /// # Errors
     /// [`CrowdError`] if its template or placement does not exist, or its pose is invalid.
     pub fn add_member(&mut self, mut member: CrowdMember) -> Result<(), CrowdError> {
-        check_index("template", member.template, self.templates.len())?;
-        if let Some(placement) = member.placement {
-            check_index("placement", placement, self.placements.len())?;
-        }
-        if !member.pose.is_rigid() {
-            return Err(CrowdError::BadPose {
-                molecule: self.members.len(),
-                pose: member.pose,
-            });
-        }
+        self.check_member(self.members.len(), &member)?;
         member.pose.rotation = member.pose.rotation.normalize();
         self.members.push(member);
         Ok(())
     }
 
+    /// Checks a molecule that has or gets this index.
+    pub(crate) fn check_member(
+        &self,
+        index: usize,
+        member: &CrowdMember,
+    ) -> Result<(), CrowdError> {
+        check_index("template", member.template, self.templates.len())?;
+        if let Some(placement) = member.placement {
+            check_index("placement", placement, self.placements.len())?;
+        }
+        if member.pose.is_rigid() {
+            return Ok(());
+        }
+        Err(CrowdError::BadPose {
+            molecule: index,
+            pose: member.pose,
+        })
+    }
+
+    /// The molecule with an index.
+    pub(crate) fn member(&self, index: u32) -> Result<&CrowdMember, CrowdError> {
+        check_index("molecule", index, self.members.len())?;
+        Ok(&self.members[index as usize])
+    }
+
+    /// Replaces a molecule. Keeps the bits of a rotation that is normalized.
+    pub(crate) fn set_member(&mut self, index: u32, member: CrowdMember) -> Result<(), CrowdError> {
+        check_index("molecule", index, self.members.len())?;
+        self.check_member(index as usize, &member)?;
+        let pose = member.pose.normalized_once();
+        self.members[index as usize] = CrowdMember { pose, ..member };
+        Ok(())
+    }
+
+    /// Removes molecules; the others keep their order. Returns the new index of each, none if it is
+    /// removed.
+    pub(crate) fn remove_members(
+        &mut self,
+        removed: &[u32],
+    ) -> Result<Vec<Option<u32>>, CrowdError> {
+        let mut stays = vec![true; self.members.len()];
+        for &index in removed {
+            check_index("molecule", index, self.members.len())?;
+            stays[index as usize] = false;
+        }
+        let mut count = 0;
+        let indices = stays.iter().map(|&stays| {
+            let index = stays.then_some(count);
+            count += u32::from(stays);
+            index
+        });
+        let indices = indices.collect();
+        let mut stays = stays.into_iter();
+        self.members.retain(|_| stays.next().unwrap_or(true));
+        Ok(indices)
+    }
+
     /// As [`add_member`](Self::add_member), but keeps the bits of a rotation that is normalized.
-    #[cfg(feature = "plugin")]
     pub(crate) fn add_exact_member(&mut self, member: CrowdMember) -> Result<(), CrowdError> {
         self.add_member(member)?;
         if let Some(added) = self.members.last_mut() {
@@ -180,7 +237,7 @@ impl Crowd {
 
     /// The index of a placement, which is added if there is none. Keeps the bits of its values if
     /// they are valid.
-    #[cfg(feature = "plugin")]
+    #[cfg(any(feature = "plugin", feature = "recipe"))]
     pub(crate) fn find_placement(&mut self, placement: CrowdPlacement) -> Result<u32, CrowdError> {
         let mut known = self.placements.iter().zip(0..);
         if let Some((_, index)) = known.find(|(known, _)| **known == placement) {

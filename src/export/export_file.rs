@@ -80,8 +80,8 @@ fn write<'a>(
 }
 
 /// A file with a temporary name that is deleted when dropped.
-struct TemporaryFile {
-    file: File,
+pub(crate) struct TemporaryFile {
+    pub(crate) file: File,
     path: PathBuf,
 }
 
@@ -90,7 +90,7 @@ impl TemporaryFile {
     /// with the same id.
     const ATTEMPTS: u32 = 100;
 
-    fn create(target: &Path) -> io::Result<Self> {
+    pub(crate) fn create(target: &Path) -> io::Result<Self> {
         let name = target.file_name().unwrap_or(OsStr::new("structure"));
         for attempt in 0..Self::ATTEMPTS {
             let mut part = OsString::from(".");
@@ -106,7 +106,7 @@ impl TemporaryFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    fn rename_to(self, target: &Path) -> io::Result<()> {
+    pub(crate) fn rename_to(self, target: &Path) -> io::Result<()> {
         // The content must be on disk before the file is renamed.
         self.file.sync_all()?;
         fs::rename(&self.path, target)

@@ -17,6 +17,8 @@ mod pdb_chain_ids;
 mod pdb_writer;
 mod text_rows;
 
+#[cfg(feature = "recipe")]
+pub(crate) use export_file::TemporaryFile;
 pub use export_file::export;
 pub use mmcif_writer::write_mmcif;
 pub use pdb_writer::write_pdb;

@@ -55,6 +55,9 @@ pub enum RecipeProblem {
     /// The file cannot be read.
     #[error("cannot read the file: {0}")]
     Io(#[from] io::Error),
+    /// The file cannot be written.
+    #[error("cannot write the file: {0}")]
+    Write(io::Error),
     /// The file is not valid JSON, or a value has another type than expected.
     #[error("{0}")]
     Json(String),

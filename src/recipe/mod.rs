@@ -88,7 +88,7 @@ pub use gradient::{Gradient, GradientMode, Inverted, PickMode, WeightMode};
 pub use live::{Edit, EditError, EditReport, LivePacking, MoleculeId, RecipeChange};
 pub use model::{
     BodyAxis, Compartment, Entry, Ingredient, IngredientShape, Partner, Recipe, Region,
-    RotationRange,
+    RotationRange, SavedMolecules,
 };
 pub use pack::{Leftover, PackOptions, Packing, pack, relax};
 pub use population::{

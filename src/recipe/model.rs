@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use glam::{Quat, Vec3};
+use serde_json::Value;
 
 use super::RecipeWarning;
 use super::distribution::Distribution;
@@ -36,8 +37,30 @@ pub struct Recipe {
     pub compartments: Vec<Compartment>,
     /// Which ingredient is where, and how many of it.
     pub entries: Vec<Entry>,
+    /// Molecules at the places where they were saved.
+    pub saved: Vec<SavedMolecules>,
     /// What was ignored or replaced.
     pub warnings: Vec<RecipeWarning>,
+    /// The file, if its format is that of cellPACK, to be saved with changes.
+    pub(super) document: Option<Arc<Value>>,
+}
+
+/// Molecules of one row of the [report](super::PopulationReport) at the places where they were
+/// saved.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SavedMolecules {
+    /// The row: an index of [`Recipe::entries`], or after them the ratios of leaflets,
+    /// compartment by compartment, those of the outer leaflet first.
+    pub row: usize,
+    /// Index of the conformer, if they are lipids.
+    pub conformer: u32,
+    /// Radius of single spheres with a distribution of sizes.
+    pub radius: Option<f32>,
+    /// Whether they never move.
+    pub fixed: bool,
+    /// Poses of their centers of mass.
+    pub poses: Vec<Pose>,
 }
 
 /// A kind of molecule.
@@ -216,7 +239,47 @@ pub struct Partner {
     pub positions: Vec<Vec3>,
 }
 
+/// A kind of molecule in one region: an entry of a recipe, or a ratio of a leaflet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row<'a> {
+    /// Index of the entry; none for a ratio.
+    pub entry: Option<usize>,
+    /// Index of the compartment.
+    pub compartment: usize,
+    /// Region of the compartment.
+    pub region: Region,
+    /// Index of the ingredient.
+    pub ingredient: usize,
+    /// Name of the entry, or of the object.
+    pub name: &'a str,
+}
+
 impl Recipe {
+    /// The entries, then the ratios of leaflets: the rows of the report of a population.
+    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+        let entries = self.entries.iter().enumerate().map(|(index, entry)| Row {
+            entry: Some(index),
+            compartment: entry.compartment,
+            region: entry.region,
+            ingredient: entry.ingredient,
+            name: &entry.name,
+        });
+        let mut rows: Vec<Row<'_>> = entries.collect();
+        for (compartment, space) in self.compartments.iter().enumerate().skip(1) {
+            let regions = [Region::OuterLeaflet, Region::InnerLeaflet];
+            for (region, ratios) in regions.into_iter().zip(&space.leaflets) {
+                rows.extend(ratios.iter().map(|&(ingredient, _)| Row {
+                    entry: None,
+                    compartment,
+                    region,
+                    ingredient,
+                    name: &self.ingredients[ingredient].name,
+                }));
+            }
+        }
+        rows
+    }
+
     /// Size of the box.
     #[must_use]
     pub fn size(&self) -> Vec3 {

@@ -128,6 +128,7 @@ pub fn relax(
         rows,
         report,
         warnings,
+        ..
     } = population;
     let mut relaxer = Relaxer::new(crowd, config).map_err(failed)?;
     let relaxed = relaxer.run(watch).map_err(failed)?;

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::compartment::PlacementError;
+use crate::crowd::CrowdError;
 use crate::force::ParameterError;
 use crate::proxy::ProxyError;
 use crate::search::SearchError;
@@ -26,6 +27,15 @@ pub enum RelaxError {
     /// A placement is invalid.
     #[error(transparent)]
     Placement(#[from] PlacementError),
+    /// An edit refers to what does not exist, or has an invalid pose.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// A molecule was to be moved like a fixed one.
+    #[error("molecule {molecule} is not fixed: fix it before you move it")]
+    NotFixed {
+        /// Index of the molecule.
+        molecule: u32,
+    },
     /// The clearance is negative or not finite.
     #[error("the clearance must be finite and at least 0 nm, but is {clearance} nm")]
     BadClearance {

@@ -39,6 +39,7 @@ mod coarse_start;
 mod config;
 mod contact_sums;
 mod cpu_iteration;
+mod crowd_edit;
 mod device_relaxer;
 mod device_session;
 mod error;
@@ -52,6 +53,7 @@ mod stall_detector;
 
 pub use coarse_start::CoarseStart;
 pub use config::{ReactionLaw, RelaxConfig};
+pub use crowd_edit::CrowdEdit;
 pub use device_relaxer::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
 pub use error::RelaxError;
 #[cfg(feature = "gpu")]

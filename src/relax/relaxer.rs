@@ -98,6 +98,18 @@ impl Relaxer {
     pub fn new(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.detect()?;
+        relaxer.check_fixed()?;
+        relaxer.started()
+    }
+
+    /// As [`new`](Self::new), but fixed molecules may overlap: the status counts it.
+    #[cfg(feature = "recipe")]
+    pub(crate) fn with_fixed_overlaps(
+        crowd: Crowd,
+        config: RelaxConfig,
+    ) -> Result<Self, RelaxError> {
+        let mut relaxer = Self::unstarted(crowd, config)?;
+        relaxer.detect()?;
         relaxer.started()
     }
 
@@ -166,6 +178,7 @@ impl Relaxer {
     ) -> Result<Self, RelaxError> {
         let mut relaxer = Self::unstarted(crowd, config)?;
         relaxer.start_device(Box::new(create))?;
+        relaxer.check_fixed()?;
         relaxer.started()
     }
 
@@ -210,7 +223,6 @@ impl Relaxer {
 
     /// Records the status at the start, and begins the coarse start on the CPU.
     fn started(mut self) -> Result<Self, RelaxError> {
-        self.check_fixed()?;
         self.start = self.status;
         if self.backend() == Backend::Cpu && !self.start.is_at_rest() {
             self.begin_coarse()?;
@@ -335,7 +347,7 @@ impl Relaxer {
         Ok(())
     }
 
-    fn restart_stall_detection(&mut self) {
+    pub(super) fn restart_stall_detection(&mut self) {
         self.stall = StallDetector::new(self.config.stall_window);
         self.progress = StallDetector::new(self.config.law.kick_after());
     }
@@ -471,7 +483,7 @@ impl Relaxer {
 }
 
 /// Checks that no molecule is close enough to its own images in a periodic box to touch them.
-fn check_sizes(crowd: &Crowd, config: &RelaxConfig) -> Result<(), RelaxError> {
+pub(super) fn check_sizes(crowd: &Crowd, config: &RelaxConfig) -> Result<(), RelaxError> {
     let Some(periodic) = crowd.periodic_box() else {
         return Ok(());
     };

@@ -34,6 +34,51 @@ pub(crate) struct AdditionsFile {
     pub objects: BTreeMap<String, ObjectAdditions>,
     /// Additions to entries of the composition, by their names.
     pub composition: BTreeMap<String, EntryAdditions>,
+    /// Molecules at the places where they were saved. Those beyond the numbers given here are
+    /// placed as always, except for the ratios of a membrane of which anything is saved.
+    pub placements: Vec<SavedFile>,
+}
+
+/// Saved molecules of one kind in one region.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct SavedFile {
+    /// Name of the compartment in the composition.
+    pub compartment: String,
+    /// Region of the compartment.
+    pub region: RegionFile,
+    /// Name of the object.
+    pub object: String,
+    /// Name of the entry of the composition. Default: that of the object.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Which one of several entries of the same names in this region. Default: 0, the first.
+    #[serde(default)]
+    pub nth: usize,
+    /// Index of the conformer of a lipid. Default: 0.
+    #[serde(default)]
+    pub conformer: u32,
+    /// Radius of single spheres with a distribution of sizes.
+    #[serde(default)]
+    pub radius: Option<f64>,
+    /// Whether the molecules never move. Default: no.
+    #[serde(default)]
+    pub fixed: bool,
+    /// Position of the center of mass, and rotation as a quaternion x, y, z, w, of each molecule.
+    pub poses: Vec<[f64; 7]>,
+}
+
+/// Name of a region of a compartment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RegionFile {
+    /// Inside.
+    Interior,
+    /// In the surface.
+    Surface,
+    /// In the outer leaflet.
+    OuterLeaflet,
+    /// In the inner leaflet.
+    InnerLeaflet,
 }
 
 /// Which spheres stand for a molecule.

@@ -14,6 +14,7 @@ mod gradient;
 mod inheritance;
 mod object;
 mod resolve;
+mod save;
 mod unknown_keys;
 
 use serde::de::DeserializeOwned;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use self::file::RecipeFile;
 pub(super) use self::resolve::resolve;
+pub(super) use self::save::with_molecules;
 use super::RecipeError;
 use super::error::RecipeProblem;
 

@@ -1,6 +1,7 @@
 //! From the file of cellPACK to a [`Recipe`]: tree of compartments, ingredients, units.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use glam::Vec3;
 use serde_json::Value;
@@ -22,11 +23,12 @@ use crate::recipe::{Distribution, RecipeError, RecipeWarning};
 mod compartments;
 mod gradients;
 mod ingredients;
+mod saved;
 
 use gradients::NamedGradient;
 
 /// Nanometers in an ångström.
-const NM_PER_ANGSTROM: f64 = 0.1;
+pub(super) const NM_PER_ANGSTROM: f64 = 0.1;
 
 /// Default bounding box, in the unit of the recipe.
 const DEFAULT_BOX: [[f64; 3]; 2] = [[0.0; 3], [100.0; 3]];
@@ -111,7 +113,9 @@ pub(in crate::recipe) fn resolve(
             ingredients: Vec::new(),
             compartments: Vec::new(),
             entries: Vec::new(),
+            saved: Vec::new(),
             warnings: unknown_keys(&cellpack.value),
+            document: Some(Arc::new(cellpack.value.clone())),
         },
         additions,
         ingredient_keys: Vec::new(),
@@ -133,6 +137,7 @@ pub(in crate::recipe) fn resolve(
     for (index, (object, item)) in partners.iter().zip(&items).enumerate() {
         resolver.recipe.entries[index].partners = resolver.partners(object, item)?;
     }
+    resolver.add_saved()?;
     Ok(resolver.recipe)
 }
 

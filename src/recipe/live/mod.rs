@@ -21,22 +21,37 @@
 //! molecules do. Indices of templates, compartments and placements stay the same until
 //! [`replace_recipe`](LivePacking::replace_recipe).
 
+mod changes;
+mod drag;
 mod edit;
+mod history;
+mod reload;
+mod save;
 
 pub use edit::{Edit, EditError, EditReport, MoleculeId, RecipeChange};
 
+use std::collections::HashMap;
+use std::io::Write;
 use std::path::Path;
 
 use glam::Vec3;
 
+use self::drag::Drag;
+use self::history::History;
 use super::error::RecipeProblem;
+use super::population::{Population, RowMaker};
 use super::{PackOptions, Recipe, RecipeError, RecipeWarning, populate};
 use crate::crowd::Crowd;
+use crate::export::TemporaryFile;
 use crate::pose::Pose;
 use crate::relax::{RelaxStatus, Relaxer};
 
 /// Largest number of steps that can be undone. The oldest are forgotten.
 pub const MAX_HISTORY: usize = 100;
+
+/// Largest number of molecules that all steps which can be undone remember. The oldest steps are
+/// forgotten.
+const MAX_HISTORY_MOLECULES: usize = 1_000_000;
 
 /// A row of the palette: one kind of molecule in one region. Ratios of lipids are entries, too.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,12 +75,27 @@ pub struct EntryState {
 /// A recipe that is packed while it is edited. See the [module page](self).
 pub struct LivePacking {
     recipe: Recipe,
+    options: PackOptions,
     seed: u64,
     relaxer: Relaxer,
+    /// How more molecules of each entry are made.
+    makers: Vec<RowMaker>,
+    /// The id of each member of the crowd.
     ids: Vec<MoleculeId>,
+    /// The entry of each member of the crowd.
     rows: Vec<u32>,
+    /// The member with an id.
+    index: HashMap<MoleculeId, u32>,
     entries: Vec<EntryState>,
+    /// Number of molecules of each entry in the population of the recipe.
+    populated: Vec<u32>,
+    warnings: Vec<RecipeWarning>,
+    next_id: u64,
+    /// Number of edits that drew random numbers.
+    draws: u64,
     revision: u64,
+    drag: Option<Drag>,
+    history: History,
 }
 
 impl LivePacking {
@@ -75,25 +105,60 @@ impl LivePacking {
     /// [`RecipeError`] if a molecule cannot be placed.
     pub fn new(recipe: Recipe, options: &PackOptions) -> Result<Self, RecipeError> {
         let population = populate(&recipe, options.seed)?;
+        Self::from_population(recipe, population, options, 0)
+    }
+
+    /// A packing of a population whose molecules get ids from `first_id`.
+    fn from_population(
+        recipe: Recipe,
+        population: Population,
+        options: &PackOptions,
+        first_id: u64,
+    ) -> Result<Self, RecipeError> {
+        let Population {
+            crowd,
+            seed,
+            rows,
+            report,
+            warnings,
+            makers,
+        } = population;
         let failed = |error| RecipeProblem::Relax(error).at(&recipe.source, "");
-        let count = population.rows.len() as u64;
-        let entries = population.report.entries.iter().map(|entry| EntryState {
-            region: entry.region.clone(),
-            object: entry.object.clone(),
-            name: entry.name.clone(),
-            count: entry.placed,
-            asked: entry.asked.unwrap_or(entry.placed),
-            color: None,
-        });
-        Ok(Self {
+        let relaxer = Relaxer::with_fixed_overlaps(crowd, options.relax).map_err(failed)?;
+        let next_id = first_id + rows.len() as u64;
+        let kinds = recipe.rows();
+        let entries = report
+            .entries
+            .iter()
+            .zip(&kinds)
+            .map(|(entry, kind)| EntryState {
+                region: entry.region.clone(),
+                object: entry.object.clone(),
+                name: entry.name.clone(),
+                count: entry.placed,
+                asked: entry.asked.unwrap_or(entry.placed),
+                color: recipe.ingredients[kind.ingredient].color,
+            });
+        let mut packing = Self {
             entries: entries.collect(),
-            seed: population.seed,
-            relaxer: Relaxer::new(population.crowd, options.relax).map_err(failed)?,
-            ids: (0..count).map(MoleculeId).collect(),
-            rows: population.rows,
+            populated: report.entries.iter().map(|entry| entry.placed).collect(),
+            warnings: recipe.warnings.iter().cloned().chain(warnings).collect(),
+            options: options.clone(),
+            seed,
+            relaxer,
+            makers,
+            ids: (first_id..next_id).map(MoleculeId).collect(),
+            rows,
+            index: HashMap::new(),
+            next_id,
+            draws: 0,
             revision: 0,
+            drag: None,
+            history: History::default(),
             recipe,
-        })
+        };
+        packing.recount();
+        Ok(packing)
     }
 
     /// Runs one iteration; nothing if all molecules are at rest.
@@ -101,10 +166,13 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the iteration fails. The molecules stay where they are then.
     pub fn step(&mut self) -> Result<RelaxStatus, RecipeError> {
-        let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
-        if self.is_at_rest() {
+        if let Some(dragged) = self.next_dragged() {
+            return self.step_dragging(dragged);
+        }
+        if self.status().is_at_rest() {
             return Ok(self.status());
         }
+        let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
         self.relaxer.step().map_err(failed)
     }
 
@@ -118,7 +186,7 @@ impl LivePacking {
     /// drag that has not reached the pointer.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
-        self.status().is_at_rest()
+        self.status().is_at_rest() && self.next_dragged().is_none()
     }
 
     /// Whether the last steps brought no progress. The molecules may not fit.
@@ -154,7 +222,7 @@ impl LivePacking {
     /// What may surprise, of the recipe and of its population.
     #[must_use]
     pub fn warnings(&self) -> &[RecipeWarning] {
-        &self.recipe.warnings
+        &self.warnings
     }
 
     /// A number that changes whenever ids, entries or frozen molecules do.
@@ -183,7 +251,7 @@ impl LivePacking {
     /// Index of a molecule in the crowd; none if it is gone.
     #[must_use]
     pub fn index_of(&self, id: MoleculeId) -> Option<usize> {
-        self.ids.iter().position(|known| *known == id)
+        self.index.get(&id).map(|index| *index as usize)
     }
 
     /// The entry of a molecule, an index of [`entries`](Self::entries); none if it is gone.
@@ -211,8 +279,22 @@ impl LivePacking {
     /// [`RecipeError`] if an entry or a molecule does not exist, or a molecule cannot be placed;
     /// nothing has changed then.
     pub fn apply(&mut self, edit: Edit) -> Result<EditReport, RecipeError> {
-        let _ = edit;
-        Err(EditError::NotCellpack.into_error(&self.recipe))
+        self.end_drag()?;
+        let mut change = self.change_of(edit)?;
+        if change.is_empty() {
+            return Ok(EditReport::default());
+        }
+        self.make(&mut change)?;
+        let ids = |molecules: &[history::Molecule]| molecules.iter().map(|m| m.id).collect();
+        let moved = change.poses.iter().map(|changed| changed.of);
+        let frozen = change.frozen.iter().map(|changed| changed.of);
+        let report = EditReport {
+            added: ids(&change.added),
+            removed: ids(&change.removed),
+            changed: moved.chain(frozen).collect(),
+        };
+        self.history.push(change);
+        Ok(report)
     }
 
     /// Grabs a molecule at a world point, nm. It follows [`drag_to`](Self::drag_to) in the next
@@ -222,8 +304,7 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the molecule does not exist or the point is not finite.
     pub fn start_drag(&mut self, id: MoleculeId, grabbed: Vec3) -> Result<(), RecipeError> {
-        let _ = (id, grabbed);
-        Ok(())
+        self.grab(id, grabbed)
     }
 
     /// Sets the world point, nm, to which the grabbed point moves. Nothing without a drag.
@@ -231,8 +312,7 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the point is not finite.
     pub fn drag_to(&mut self, point: Vec3) -> Result<(), RecipeError> {
-        let _ = point;
-        Ok(())
+        self.set_target(point)
     }
 
     /// Lets the dragged molecule go. It is one step of the history if the molecule has moved. It
@@ -241,13 +321,13 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the overlaps cannot be searched.
     pub fn end_drag(&mut self) -> Result<(), RecipeError> {
-        Ok(())
+        self.release()
     }
 
     /// The molecule that is dragged.
     #[must_use]
     pub fn dragged(&self) -> Option<MoleculeId> {
-        None
+        self.drag.as_ref().map(|drag| drag.id)
     }
 
     /// Takes the last step of the history back; false if there is none. A drag under way ends
@@ -256,7 +336,13 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the overlaps cannot be searched; nothing has changed then.
     pub fn undo(&mut self) -> Result<bool, RecipeError> {
-        Ok(false)
+        self.end_drag()?;
+        let Some(mut change) = self.history.to_undo().map(history::Change::reversed) else {
+            return Ok(false);
+        };
+        self.make(&mut change)?;
+        self.history.undone(change.reversed());
+        Ok(true)
     }
 
     /// Repeats the step that was undone last; false if there is none.
@@ -264,24 +350,30 @@ impl LivePacking {
     /// # Errors
     /// As [`undo`](Self::undo).
     pub fn redo(&mut self) -> Result<bool, RecipeError> {
-        Ok(false)
+        self.end_drag()?;
+        let Some(mut change) = self.history.to_redo().cloned() else {
+            return Ok(false);
+        };
+        self.make(&mut change)?;
+        self.history.redone(change);
+        Ok(true)
     }
 
     /// Whether there is a step to undo.
     #[must_use]
     pub fn can_undo(&self) -> bool {
-        false
+        self.history.to_undo().is_some()
     }
 
     /// Whether there is a step to repeat.
     #[must_use]
     pub fn can_redo(&self) -> bool {
-        false
+        self.history.to_redo().is_some()
     }
 
     /// Replaces the recipe, for instance after its file was edited elsewhere.
     ///
-    /// Entries are matched by the names of compartment, region, object and entry. Their molecules
+    /// A drag under way ends. Entries are matched by the names of compartment, region, object and entry. Their molecules
     /// stay where they are; a number that changed in the recipe adds or removes some of them, and
     /// otherwise the current number stays. If the box, the tolerance or the shape of a compartment
     /// changed, all molecules are placed anew. The history is cleared.
@@ -289,8 +381,10 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the recipe cannot be populated; nothing has changed then.
     pub fn replace_recipe(&mut self, recipe: Recipe) -> Result<RecipeChange, RecipeError> {
-        let _ = recipe;
-        Ok(RecipeChange::default())
+        let (mut packing, change) = self.with_recipe(recipe)?;
+        packing.revision = self.revision + 1;
+        *self = packing;
+        Ok(change)
     }
 
     /// The recipe file of cellPACK with the current numbers, and all molecules at their places in
@@ -299,7 +393,7 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the recipe is not one of cellPACK.
     pub fn save(&self) -> Result<serde_json::Value, RecipeError> {
-        Err(EditError::NotCellpack.into_error(&self.recipe))
+        self.document()
     }
 
     /// Writes [`save`](Self::save) to a file. It is complete or as it was before: a new file
@@ -308,14 +402,13 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the recipe is not one of cellPACK, or the file cannot be written.
     pub fn save_to(&self, path: impl AsRef<Path>) -> Result<(), RecipeError> {
-        let _ = path;
-        self.save().map(|_| ())
-    }
-}
-
-impl EditError {
-    /// The error in a recipe.
-    fn into_error(self, recipe: &Recipe) -> RecipeError {
-        RecipeProblem::Edit(self).at(&recipe.source, "")
+        let path = path.as_ref();
+        let document = self.save()?;
+        let written = || {
+            let mut temporary = TemporaryFile::create(path)?;
+            write!(temporary.file, "{document:#}\n")?;
+            temporary.rename_to(path)
+        };
+        written().map_err(|error| RecipeProblem::Write(error).at(&path.to_string_lossy(), ""))
     }
 }

@@ -1,13 +1,17 @@
 //! Membranes of the compartments that have lipids, and the volumes that are left.
 
+use std::sync::Arc;
+
 use super::body::{orientation, species_of};
-use super::{Amount, Builder};
-use crate::compartment::Leaflet;
-use crate::crowd::CrowdMember;
+use super::row_maker::scatter_around;
+use super::{Amount, Builder, Surroundings};
+use crate::compartment::{Leaflet, Surface};
+use crate::crowd::{CrowdError, CrowdMember};
 use crate::membrane::{
     Composition, MemberKind, MembraneConfig, MembraneProtein, ProteinEntry, ProteinPlace,
     ProteinPlaces, Share, Species, membrane,
 };
+use crate::pose::Pose;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{Entry, Region};
 use crate::recipe::population::report::{EntryReport, RegionReport};
@@ -19,6 +23,16 @@ struct Lipid {
     share: Share,
     /// Row of the report.
     row: usize,
+}
+
+/// What the molecules of a membrane are made from.
+pub(super) struct MembraneKit {
+    /// Its surface.
+    pub surface: Arc<dyn Surface>,
+    /// Index of the surface in the crowd.
+    pub compartment: u32,
+    /// The species of its lipids, by ingredient.
+    pub species: Vec<(usize, Species)>,
 }
 
 impl Builder<'_> {
@@ -79,8 +93,11 @@ impl Builder<'_> {
             for amount in amounts {
                 let entry = &recipe.entries[amount.entry];
                 let is_here = entry.compartment == index && entry.region == region;
-                if is_here && self.is_lipid(entry) && amount.count > 0 {
-                    let species = self.species(&mut species, entry.ingredient)?;
+                if !(is_here && self.is_lipid(entry)) {
+                    continue;
+                }
+                let species = self.species(&mut species, entry.ingredient)?;
+                if amount.count > 0 {
                     let (share, row) = (Share::Number(amount.count), amount.entry);
                     leaflet.push(Lipid {
                         species,
@@ -89,6 +106,20 @@ impl Builder<'_> {
                     });
                 }
             }
+        }
+        let mut kit = MembraneKit {
+            surface: surface.clone(),
+            compartment: 0,
+            species,
+        };
+        let thickness = leaflets
+            .each_ref()
+            .map(|leaflet| thickness_of(&kit.species, leaflet));
+        self.spaces[index].thickness = thickness;
+        if self.has_saved_membrane(index) {
+            kit.compartment = self.crowd.add_compartment(surface);
+            self.add_membrane_makers(index, &kit)?;
+            return self.restore_membrane(index, amounts);
         }
         let mut proteins = Vec::new();
         let mut rows_of_proteins = Vec::new();
@@ -100,7 +131,8 @@ impl Builder<'_> {
                 rows_of_proteins.push(amount.entry);
             }
         }
-        let species: Vec<Species> = species.into_iter().map(|(_, species)| species).collect();
+        let species = kit.species.iter().map(|(_, species)| species.clone());
+        let species: Vec<Species> = species.collect();
         let composition = |leaflet: &[Lipid]| {
             let shares = leaflet.iter().map(|lipid| (lipid.species, lipid.share));
             (!leaflet.is_empty()).then(|| Composition {
@@ -134,11 +166,79 @@ impl Builder<'_> {
                 });
             }
         }
-        let thickness = leaflets
-            .each_ref()
-            .map(|leaflet| thickness_of(&species, leaflet));
-        self.spaces[index].thickness = thickness;
-        self.append(&built, &leaflets, &rows_of_proteins, &compartment.place)
+        kit.compartment = self.append(&built, &leaflets, &rows_of_proteins, &compartment.place)?;
+        self.add_membrane_makers(index, &kit)
+    }
+
+    /// Whether anything of a membrane was saved.
+    fn has_saved_membrane(&self, compartment: usize) -> bool {
+        let rows = self.recipe.rows();
+        let mut saved = self.recipe.saved.iter();
+        saved.any(|saved| {
+            let row = rows.get(saved.row);
+            row.is_some_and(|r| r.compartment == compartment && self.is_row_in_membrane(r))
+        })
+    }
+
+    /// Adds the saved molecules of a membrane, and those of its entries beyond them.
+    fn restore_membrane(&mut self, index: usize, amounts: &[Amount]) -> Result<(), RecipeError> {
+        let recipe = self.recipe;
+        let place = &*recipe.compartments[index].place;
+        let failed = |error: CrowdError| RecipeProblem::from(error).at(&recipe.source, place);
+        let mut more = Vec::new();
+        for (row, at) in recipe.rows().iter().zip(0..) {
+            if row.compartment != index || !self.is_row_in_membrane(row) {
+                continue;
+            }
+            let given = std::mem::take(&mut self.given[at]);
+            let count = row.entry.map_or(0, |entry| amounts[entry].count);
+            more.push((at, count.saturating_sub(given.len() as u32)));
+            for molecule in given {
+                let variants = &self.makers[at].variants;
+                let Some(variant) = variants.get(molecule.conformer as usize) else {
+                    continue;
+                };
+                let member = CrowdMember {
+                    template: variant.template,
+                    placement: variant.places.placement,
+                    pose: molecule.pose,
+                    fixed: molecule.fixed,
+                };
+                let radius = variant.places.radius;
+                self.crowd.add_exact_member(member).map_err(failed)?;
+                self.note_membrane_member(at, molecule.pose, radius);
+            }
+        }
+        for (row, count) in more {
+            let mut random = self.random(row, 3);
+            let maker = self.makers[row].clone();
+            let mut scatter = scatter_around(recipe, &self.makers, &self.crowd, &self.rows, row);
+            for _ in 0..count {
+                let around = Surroundings {
+                    scatter: &scatter,
+                    ..self.surroundings()
+                };
+                let Some(member) = maker.draw(&around, None, &mut random) else {
+                    break;
+                };
+                self.crowd.add_member(member).map_err(failed)?;
+                let at = maker.variant_of(member.template).unwrap_or_default();
+                let radius = maker.variants[at].places.radius;
+                scatter.push(member.pose.position, radius);
+                self.note_membrane_member(row, member.pose, radius);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a molecule of a membrane that was added to the crowd.
+    fn note_membrane_member(&mut self, row: usize, pose: Pose, radius: f32) {
+        if !self.makers[row].is_lipid {
+            self.scatter.push(pose.position, radius);
+            self.placed[row].push((pose, radius));
+        }
+        self.rows.push(row as u32);
+        self.report.count(row);
     }
 
     fn random_seed(&self, compartment: usize) -> u64 {
@@ -200,17 +300,16 @@ impl Builder<'_> {
         })
     }
 
-    /// Adds the molecules of a membrane.
+    /// Adds the molecules of a membrane. Returns the index of its surface in the crowd.
     fn append(
         &mut self,
         built: &crate::membrane::Membrane,
         leaflets: &[Vec<Lipid>; 2],
         proteins: &[usize],
         place: &str,
-    ) -> Result<(), RecipeError> {
+    ) -> Result<u32, RecipeError> {
         let source = &*self.recipe.source;
-        let invalid =
-            |error: crate::crowd::CrowdError| RecipeProblem::from(error).at(source, place);
+        let invalid = |error: CrowdError| RecipeProblem::from(error).at(source, place);
         let added = &built.crowd;
         let crowd = &mut self.crowd;
         let templates = added.templates().iter();
@@ -250,7 +349,7 @@ impl Builder<'_> {
             self.rows.push(row as u32);
             self.report.count(row);
         }
-        Ok(())
+        Ok(compartments.first().copied().unwrap_or_default())
     }
 
     /// Compares the volumes of the molecules inside of each compartment with that of the space.
@@ -356,9 +455,10 @@ impl Builder<'_> {
 }
 
 /// How far the lipids of a leaflet reach from the middle of the membrane, nm.
-fn thickness_of(species: &[Species], leaflet: &[Lipid]) -> f32 {
+fn thickness_of(species: &[(usize, Species)], leaflet: &[Lipid]) -> f32 {
     let heights = leaflet.iter().flat_map(|lipid| {
-        species[lipid.species].conformers().iter().map(|conformer| {
+        let (_, species) = &species[lipid.species];
+        species.conformers().iter().map(|conformer| {
             let template = &conformer.template;
             let atoms = template.positions().iter().zip(template.radii());
             let tops = atoms.map(|(position, radius)| position.dot(conformer.up) + radius);

@@ -11,6 +11,7 @@ mod body;
 mod membranes;
 mod places;
 mod report;
+mod row_maker;
 mod scatter;
 
 pub use body::IngredientBody;
@@ -24,11 +25,14 @@ use rand_pcg::Pcg64Mcg;
 
 use self::body::ball;
 use self::places::Places;
+pub(super) use self::places::{Brush, Surroundings};
+use self::row_maker::Variant;
+pub(super) use self::row_maker::{RowMaker, radii_of_templates, scatter_around};
 use self::scatter::Scatter;
 use super::distribution::round_at_random;
 use super::error::RecipeProblem;
 use super::geometry::SAMPLES;
-use super::model::{Compartment, Entry, IngredientShape, Recipe, Region};
+use super::model::{Compartment, Entry, IngredientShape, Recipe, Region, Row};
 use super::{RecipeError, RecipeWarning};
 use crate::compartment::Surface;
 use crate::crowd::{Crowd, CrowdMember};
@@ -39,10 +43,14 @@ use crate::pose::Pose;
 const PER_NM3_AND_MOLAR: f64 = 0.602_214_076;
 
 /// Largest number of molecules of a scene.
-const MAX_MOLECULES: u32 = 100_000_000;
+pub(super) const MAX_MOLECULES: u32 = 100_000_000;
 
 /// Seed of recipes that have none.
 const DEFAULT_SEED: u64 = 1;
+
+/// Sizes that are drawn for an entry with a distribution of sizes but without molecules: more
+/// molecules have one of them.
+const SIZES_OF_NO_MOLECULES: usize = 16;
 
 /// Molecules at their first places, which overlap.
 #[derive(Clone, Debug)]
@@ -58,6 +66,19 @@ pub struct Population {
     pub report: PopulationReport,
     /// What may surprise, beside the warnings of the recipe.
     pub warnings: Vec<RecipeWarning>,
+    /// How more molecules of each row of the report are made.
+    pub(super) makers: Vec<RowMaker>,
+}
+
+/// A molecule whose place is given.
+#[derive(Clone, Copy, Debug)]
+struct GivenMolecule {
+    pose: Pose,
+    conformer: u32,
+    radius: Option<f32>,
+    fixed: bool,
+    /// Whether it was saved: its pose keeps its bits.
+    is_saved: bool,
 }
 
 /// Fills a recipe with molecules. The seed is the given one, else that of the recipe, else 1; the
@@ -96,6 +117,10 @@ struct Builder<'a> {
     regions: HashMap<RegionKey, (u32, Arc<dyn Surface>)>,
     /// Templates of the bodies in the crowd.
     templates: HashMap<usize, u32>,
+    /// Molecules of each row whose places are given.
+    given: Vec<Vec<GivenMolecule>>,
+    /// How more molecules of each row are made.
+    makers: Vec<RowMaker>,
 }
 
 /// A space in which molecules of one size are: compartment, bits of the inset of the box and of
@@ -138,6 +163,8 @@ impl<'a> Builder<'a> {
             placed: vec![Vec::new(); recipe.entries.len()],
             regions: HashMap::new(),
             templates: HashMap::new(),
+            given: given_molecules(recipe),
+            makers: vec![RowMaker::default(); recipe.rows().len()],
         })
     }
 
@@ -162,6 +189,7 @@ impl<'a> Builder<'a> {
             rows: self.rows,
             report: self.report,
             warnings: self.warnings,
+            makers: self.makers,
         })
     }
 
@@ -184,7 +212,8 @@ impl<'a> Builder<'a> {
                 let exact = entry.molarity * PER_NM3_AND_MOLAR * volume;
                 count += round_at_random(exact, &mut random);
             }
-            let count = count.max(entry.places.len() as f64).max(0.0);
+            let given = &self.given[index];
+            let count = count.max(given.len() as f64).max(0.0);
             total += count;
             if total > f64::from(MAX_MOLECULES) {
                 let problem = RecipeProblem::TooMany {
@@ -195,7 +224,11 @@ impl<'a> Builder<'a> {
             }
             let sizes = entry.sizes.as_ref().map_or_else(Vec::new, |sizes| {
                 let draw = |_| sizes.sample(&mut random) as f32;
-                (0..count as u32).map(draw).collect()
+                let mut sizes: Vec<f32> = (0..count as u32).map(draw).collect();
+                for (size, given) in sizes.iter_mut().zip(given) {
+                    *size = given.radius.unwrap_or(*size);
+                }
+                sizes
             });
             amounts.push(Amount {
                 entry: index,
@@ -204,6 +237,14 @@ impl<'a> Builder<'a> {
             });
         }
         Ok(amounts)
+    }
+
+    /// Whether the molecules of a row are part of a membrane with lipids.
+    fn is_row_in_membrane(&self, row: &Row<'_>) -> bool {
+        match row.entry {
+            Some(entry) => self.is_in_membrane(&self.recipe.entries[entry]),
+            None => true,
+        }
     }
 
     /// Whether the molecules of an entry are part of a membrane with lipids.
@@ -267,26 +308,51 @@ impl<'a> Builder<'a> {
         let recipe = self.recipe;
         let entry = &recipe.entries[amount.entry];
         let mut random = self.random(amount.entry, 1);
-        if amount.sizes.is_empty() {
+        let mut variants = Vec::new();
+        let Some(distribution) = &entry.sizes else {
             let body = self.bodies[entry.ingredient].clone();
             let template = self.template(entry.ingredient);
             let places = Places::new(self, amount.entry, &body)?;
             for index in 0..amount.count {
                 self.add_member(amount.entry, index, template, &places, &mut random)?;
             }
-        } else {
-            let mut sizes = amount.sizes.clone();
-            sizes.sort_by(|a, b| b.total_cmp(a));
-            for (index, radius) in sizes.into_iter().enumerate() {
-                let name = &recipe.ingredients[entry.ingredient].name;
-                let body = ball(name, radius);
-                let body = body.map_err(|p| p.at(&recipe.source, &*entry.place))?;
-                let template = self.crowd.add_template(body.template.clone());
-                let places = Places::new(self, amount.entry, &body)?;
+            variants.push(Variant { template, places });
+            self.set_variants(amount.entry, variants);
+            return Ok(());
+        };
+        let mut sizes = amount.sizes.clone();
+        let given = self.given[amount.entry].iter();
+        let saved = given.filter(|given| given.radius.is_some()).count();
+        if let Some(others) = sizes.get_mut(saved..) {
+            others.sort_by(|a, b| b.total_cmp(a));
+        }
+        let count = sizes.len();
+        if sizes.is_empty() {
+            let more = (0..SIZES_OF_NO_MOLECULES).map(|_| distribution.sample(&mut random) as f32);
+            sizes.extend(more);
+        }
+        for (index, radius) in sizes.into_iter().enumerate() {
+            let name = &recipe.ingredients[entry.ingredient].name;
+            let body = ball(name, radius);
+            let body = body.map_err(|p| p.at(&recipe.source, &*entry.place))?;
+            let template = self.crowd.add_template(body.template.clone());
+            let places = Places::new(self, amount.entry, &body)?;
+            if index < count {
                 self.add_member(amount.entry, index as u32, template, &places, &mut random)?;
             }
+            variants.push(Variant { template, places });
         }
+        self.set_variants(amount.entry, variants);
         Ok(())
+    }
+
+    /// Sets how more molecules of an entry that is not part of a membrane are made.
+    fn set_variants(&mut self, entry: usize, variants: Vec<Variant>) {
+        self.makers[entry] = RowMaker {
+            variants,
+            is_lipid: false,
+            fixed: self.recipe.entries[entry].fixed,
+        };
     }
 
     fn add_member(
@@ -299,21 +365,37 @@ impl<'a> Builder<'a> {
     ) -> Result<(), RecipeError> {
         let recipe = self.recipe;
         let entry = &recipe.entries[index];
-        let given = entry.places.get(number as usize).copied();
-        let pose = given.unwrap_or_else(|| places.next(self, random));
+        let given = self.given[index].get(number as usize).copied();
+        let pose = match given {
+            Some(given) => given.pose,
+            None => places.next(&self.surroundings(), random),
+        };
         let member = CrowdMember {
             template,
             placement: places.placement,
             pose,
-            fixed: entry.fixed,
+            fixed: given.map_or(entry.fixed, |given| given.fixed),
         };
-        let added = self.crowd.add_member(member);
+        let added = if given.is_some_and(|given| given.is_saved) {
+            self.crowd.add_exact_member(member)
+        } else {
+            self.crowd.add_member(member)
+        };
         added.map_err(|error| RecipeProblem::from(error).at(&recipe.source, &*entry.place))?;
         self.rows.push(self.report.row_of_entry(index));
         self.report.count(index);
         self.scatter.push(pose.position, places.radius);
         self.placed[index].push((pose, places.radius));
         Ok(())
+    }
+
+    /// What is there already.
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            recipe: self.recipe,
+            scatter: &self.scatter,
+            placed: &self.placed,
+        }
     }
 
     /// The template of an ingredient in the crowd.
@@ -355,4 +437,31 @@ fn spaces_of(recipe: &Recipe) -> Vec<Space> {
         }
     })
     .collect()
+}
+
+/// The molecules of each row whose places are given: saved ones first.
+fn given_molecules(recipe: &Recipe) -> Vec<Vec<GivenMolecule>> {
+    let mut given = vec![Vec::new(); recipe.rows().len()];
+    for saved in &recipe.saved {
+        let Some(row) = given.get_mut(saved.row) else {
+            continue;
+        };
+        row.extend(saved.poses.iter().map(|&pose| GivenMolecule {
+            pose,
+            conformer: saved.conformer,
+            radius: saved.radius,
+            fixed: saved.fixed,
+            is_saved: true,
+        }));
+    }
+    for (row, entry) in given.iter_mut().zip(&recipe.entries) {
+        row.extend(entry.places.iter().map(|&pose| GivenMolecule {
+            pose,
+            conformer: 0,
+            radius: None,
+            fixed: entry.fixed,
+            is_saved: false,
+        }));
+    }
+    given
 }

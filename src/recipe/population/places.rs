@@ -8,16 +8,18 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
 use super::body::{IngredientBody, orientation};
+use super::scatter::Scatter;
 use super::{Builder, RegionKey, SAMPLES};
 use crate::compartment::{
     Confinement, Leaflet, OffsetSurface, Placement, Region as Space, ShapeCompartment, Surface,
+    sample_unit_sphere,
 };
 use crate::halton::spread_point;
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 use crate::recipe::error::RecipeProblem;
-use crate::recipe::model::{Entry, Partner, Region, RotationRange};
-use crate::recipe::{PickMode, RecipeError, RecipeWarning};
+use crate::recipe::model::{Entry, Partner, Recipe, Region, RotationRange};
+use crate::recipe::{Gradient, PickMode, RecipeError, RecipeWarning};
 
 /// Candidates for the place of a molecule.
 const CANDIDATES: u32 = 40;
@@ -38,12 +40,36 @@ const REPULSION: f32 = 1.5;
 /// Leeway of molecules in a surface without lipids, nm.
 const SURFACE_LEEWAY: f32 = 0.05;
 
+/// How far a ball may be from the centers of the molecules of a surface to be painted onto it, nm:
+/// about the thickness of a leaflet.
+const MEMBRANE_REACH: f32 = 2.5;
+
 /// Half of the thinnest box, nm: centers are in its middle.
 const THIN: f32 = 1.0e-4;
 
+/// What is there already when a molecule is placed.
+pub(in crate::recipe) struct Surroundings<'a> {
+    pub recipe: &'a Recipe,
+    /// The molecules as balls.
+    pub scatter: &'a Scatter,
+    /// Pose and radius of the molecules of each entry.
+    pub placed: &'a [Vec<(Pose, f32)>],
+}
+
+/// A ball that molecules are painted into.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::recipe) struct Brush {
+    /// Center, nm.
+    pub center: Vec3,
+    /// Radius, nm.
+    pub radius: f32,
+}
+
 /// Where the molecules of an entry may be.
-pub(super) struct Places {
-    entry: usize,
+#[derive(Clone, Debug)]
+pub(in crate::recipe) struct Places {
+    /// Index of the entry; none for the ratio of a leaflet.
+    entry: Option<usize>,
     template: Arc<MoleculeTemplate>,
     /// Placement in the crowd; none for a periodic box without compartments.
     pub placement: Option<u32>,
@@ -53,6 +79,7 @@ pub(super) struct Places {
     largest_weights: Vec<f32>,
 }
 
+#[derive(Clone, Debug)]
 enum Target {
     /// In a box around a space: its corners, and the confinement, if there is any.
     Space {
@@ -74,10 +101,12 @@ enum Wish<'a> {
     Anywhere,
     /// Next to this molecule.
     Beside(Pose, f32, &'a [Vec3]),
+    /// In this ball.
+    Within(Brush),
 }
 
 impl Places {
-    pub fn new(
+    pub(super) fn new(
         builder: &mut Builder<'_>,
         index: usize,
         body: &IngredientBody,
@@ -92,7 +121,7 @@ impl Places {
         };
         let (target, placement) = placed.map_err(|p| p.at(&recipe.source, &*entry.place))?;
         let mut places = Self {
-            entry: index,
+            entry: Some(index),
             template: body.template.clone(),
             placement,
             radius: body.radius,
@@ -101,6 +130,28 @@ impl Places {
         };
         places.largest_weights = places.find_largest_weights(entry);
         Ok(places)
+    }
+
+    /// Upright in a membrane: at a placement of the crowd with this index.
+    pub(super) fn in_membrane(
+        entry: Option<usize>,
+        template: Arc<MoleculeTemplate>,
+        radius: f32,
+        surface: Arc<dyn Surface>,
+        (index, placement): (u32, Placement),
+    ) -> Self {
+        Self {
+            entry,
+            template,
+            placement: Some(index),
+            radius,
+            target: Target::Surface {
+                surface,
+                placement,
+                tilt: 0.0,
+            },
+            largest_weights: Vec::new(),
+        }
     }
 
     /// The largest weight of each gradient in the space.
@@ -128,7 +179,7 @@ impl Places {
                 points.collect()
             }
         };
-        let largest = |gradient: &crate::recipe::Gradient| {
+        let largest = |gradient: &Gradient| {
             let weights = points.iter().map(|point| gradient.weight_at(*point));
             weights.fold(0.0, f32::max)
         };
@@ -136,22 +187,46 @@ impl Places {
     }
 
     /// The place of the next molecule.
-    pub fn next(&self, builder: &Builder<'_>, random: &mut Pcg64Mcg) -> Pose {
-        let entry = &builder.recipe.entries[self.entry];
-        let pick = entry
-            .gradients
-            .first()
-            .map_or(PickMode::Random, |(g, _)| g.pick);
-        let (wish, repelled) = wish(builder, entry, random);
+    pub fn next(&self, around: &Surroundings<'_>, random: &mut Pcg64Mcg) -> Pose {
+        let entry = self.entry.map(|entry| &around.recipe.entries[entry]);
+        let (wish, repelled) = match entry {
+            Some(entry) => wish(around, entry, random),
+            None => (Wish::Anywhere, Vec::new()),
+        };
+        self.best(around, entry, &wish, &repelled, random)
+    }
+
+    /// The place of the next molecule in a ball; none if the ball has no part of the region.
+    pub fn next_within(
+        &self,
+        around: &Surroundings<'_>,
+        brush: Brush,
+        random: &mut Pcg64Mcg,
+    ) -> Option<Pose> {
+        let is_reached = (0..POINTS).any(|_| self.point_within(brush, random).is_some());
+        is_reached.then(|| self.best(around, None, &Wish::Within(brush), &[], random))
+    }
+
+    /// The best of some candidates. Gradients are those of `entry`.
+    fn best(
+        &self,
+        around: &Surroundings<'_>,
+        entry: Option<&Entry>,
+        wish: &Wish<'_>,
+        repelled: &[usize],
+        random: &mut Pcg64Mcg,
+    ) -> Pose {
+        let gradients = entry.map_or(&[][..], |entry| &entry.gradients);
+        let pick = gradients.first().map_or(PickMode::Random, |(g, _)| g.pick);
         let mut best: Option<(f32, Pose)> = None;
         for _ in 0..CANDIDATES {
-            let (pose, excess) = self.candidate(entry, &wish, pick, random);
+            let (pose, excess) = self.candidate(gradients, wish, pick, random);
             let limit = best.map_or(f32::INFINITY, |(cost, _)| cost);
-            let mut cost = excess + builder.scatter.overlap(pose.position, self.radius, limit);
-            cost += self.repulsion(builder, &repelled, pose.position);
+            let mut cost = excess + around.scatter.overlap(pose.position, self.radius, limit);
+            cost += self.repulsion(around, repelled, pose.position);
             if pick != PickMode::Random {
                 // Overlaps first, then the weight.
-                let weight = self.weight(entry, pose.position);
+                let weight = self.weight(gradients, pose.position);
                 let rank = if pick == PickMode::Largest {
                     1.0 - weight
                 } else {
@@ -172,7 +247,7 @@ impl Places {
     /// A random pose, and by how much it exceeds its confinement, nm.
     fn candidate(
         &self,
-        entry: &Entry,
+        gradients: &[(Gradient, f32)],
         wish: &Wish<'_>,
         pick: PickMode,
         random: &mut Pcg64Mcg,
@@ -196,12 +271,13 @@ impl Places {
                 };
                 let point = match wish {
                     Wish::Beside(..) => self.beside(wish, random),
+                    Wish::Within(brush) => self.within(*brush, random),
                     Wish::Anywhere => {
                         let draw = |random: &mut Pcg64Mcg| {
                             let parts = [(); 3].map(|()| random.random::<f32>());
                             bounds[0] + (bounds[1] - bounds[0]) * Vec3::from_array(parts)
                         };
-                        self.weighted(entry, pick, random, draw, is_in_reach)
+                        self.weighted(gradients, pick, random, draw, is_in_reach)
                     }
                 };
                 let mut best: Option<(f32, Pose)> = None;
@@ -230,9 +306,10 @@ impl Places {
                         let at = surface.distance_and_normal(point);
                         point + at.normal * (offset - at.distance)
                     }
+                    Wish::Within(brush) => self.within(*brush, random),
                     Wish::Anywhere => {
                         let draw = |random: &mut Pcg64Mcg| surface.sample(offset, random);
-                        self.weighted(entry, pick, random, draw, |_| true)
+                        self.weighted(gradients, pick, random, draw, |_| true)
                     }
                 };
                 let spin = TAU * random.random::<f32>();
@@ -253,7 +330,7 @@ impl Places {
     /// A random point by the weights of the gradients.
     fn weighted(
         &self,
-        entry: &Entry,
+        gradients: &[(Gradient, f32)],
         pick: PickMode,
         random: &mut Pcg64Mcg,
         mut draw: impl FnMut(&mut Pcg64Mcg) -> Vec3,
@@ -268,10 +345,10 @@ impl Places {
                 }
                 continue;
             }
-            if entry.gradients.is_empty() || pick != PickMode::Random {
+            if gradients.is_empty() || pick != PickMode::Random {
                 return point;
             }
-            let weight = self.weight(entry, point);
+            let weight = self.weight(gradients, point);
             if random.random::<f32>() < weight {
                 return point;
             }
@@ -283,15 +360,48 @@ impl Places {
     }
 
     /// The weighted mean of the gradients at a point, from 0 to 1.
-    fn weight(&self, entry: &Entry, point: Vec3) -> f32 {
+    fn weight(&self, gradients: &[(Gradient, f32)], point: Vec3) -> f32 {
         let (mut sum, mut weights) = (0.0, 0.0);
-        for ((gradient, weight), largest) in entry.gradients.iter().zip(&self.largest_weights) {
+        for ((gradient, weight), largest) in gradients.iter().zip(&self.largest_weights) {
             if *largest > 0.0 {
                 sum += weight * (gradient.weight_at(point) / largest).min(1.0);
             }
             weights += weight;
         }
         if weights > 0.0 { sum / weights } else { 1.0 }
+    }
+
+    /// A random point in a ball, or the center of the ball if that has no part of the region.
+    fn within(&self, brush: Brush, random: &mut Pcg64Mcg) -> Vec3 {
+        let mut points = (0..POINTS).map(|_| self.point_within(brush, random));
+        points.find_map(|point| point).unwrap_or(brush.center)
+    }
+
+    /// A random point in a ball; none if it is not in the region. On a surface, the closest point
+    /// of the surface.
+    fn point_within(&self, brush: Brush, random: &mut Pcg64Mcg) -> Option<Vec3> {
+        let direction = sample_unit_sphere(random.random(), random.random());
+        let point = brush.center + direction * brush.radius * random.random::<f32>().cbrt();
+        match &self.target {
+            Target::Space {
+                bounds,
+                confinement,
+                ..
+            } => {
+                let is_in_box = point.cmpge(bounds[0]).all() && point.cmple(bounds[1]).all();
+                let surface = confinement.as_ref().map(|(surface, _)| surface);
+                let is_inside = surface.is_none_or(|surface| surface.signed_distance(point) <= 0.0);
+                (is_in_box && is_inside).then_some(point)
+            }
+            Target::Surface {
+                surface, placement, ..
+            } => {
+                let at = surface.distance_and_normal(point);
+                let shift = placement.offset() - at.distance;
+                let is_near = shift.abs() <= brush.radius + MEMBRANE_REACH;
+                is_near.then(|| point + at.normal * shift)
+            }
+        }
     }
 
     /// A random point at which the molecule touches its partner, or one of its binding sites.
@@ -303,8 +413,7 @@ impl Places {
             let site = sites[random.random_range(0..sites.len())];
             return partner.transform_point(site);
         }
-        let mut direction =
-            crate::compartment::sample_unit_sphere(random.random(), random.random());
+        let mut direction = sample_unit_sphere(random.random(), random.random());
         if let Target::Space { bounds, .. } = &self.target {
             // In a flat box, partners are side by side.
             let size = bounds[1] - bounds[0];
@@ -315,10 +424,10 @@ impl Places {
     }
 
     /// A cost for places near molecules that repel this one, nm.
-    fn repulsion(&self, builder: &Builder<'_>, repelled: &[usize], point: Vec3) -> f32 {
+    fn repulsion(&self, around: &Surroundings<'_>, repelled: &[usize], point: Vec3) -> f32 {
         let mut cost: f32 = 0.0;
         for entry in repelled {
-            for (other, radius) in &builder.placed[*entry] {
+            for (other, radius) in &around.placed[*entry] {
                 let reach = REPULSION * (radius + self.radius);
                 cost = cost.max(reach - other.position.distance(point));
             }
@@ -329,7 +438,7 @@ impl Places {
 
 /// Draws what the next molecule binds to, and which entries repel it.
 fn wish<'a>(
-    builder: &Builder<'_>,
+    around: &Surroundings<'_>,
     entry: &'a Entry,
     random: &mut Pcg64Mcg,
 ) -> (Wish<'a>, Vec<usize>) {
@@ -337,7 +446,7 @@ fn wish<'a>(
         partner
             .entries
             .iter()
-            .any(|entry| !builder.placed[*entry].is_empty())
+            .any(|entry| !around.placed[*entry].is_empty())
     };
     let mut repelled = Vec::new();
     for partner in entry.partners.iter().filter(|p| p.probability < 0.0) {
@@ -367,22 +476,22 @@ fn wish<'a>(
         }
     } else if entry.close {
         let same = |other: &usize| {
-            let other = &builder.recipe.entries[*other];
+            let other = &around.recipe.entries[*other];
             other.compartment == entry.compartment && other.region == entry.region
         };
-        everywhere = (0..builder.placed.len()).filter(same).collect();
+        everywhere = (0..around.placed.len()).filter(same).collect();
         candidates = &everywhere;
     }
     let number: usize = candidates
         .iter()
-        .map(|entry| builder.placed[*entry].len())
+        .map(|entry| around.placed[*entry].len())
         .sum();
     if number == 0 {
         return (Wish::Anywhere, repelled);
     }
     let mut index = random.random_range(0..number);
     for candidate in candidates {
-        let placed = &builder.placed[*candidate];
+        let placed = &around.placed[*candidate];
         if let Some((pose, radius)) = placed.get(index) {
             return (Wish::Beside(*pose, *radius, sites), repelled);
         }

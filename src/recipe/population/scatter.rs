@@ -27,7 +27,7 @@ struct Ball {
 
 /// The balls of the molecules that are placed.
 #[derive(Debug, Default)]
-pub(super) struct Scatter {
+pub(in crate::recipe) struct Scatter {
     balls: Vec<Ball>,
     /// The grid of each power of two.
     levels: BTreeMap<i32, Cells>,

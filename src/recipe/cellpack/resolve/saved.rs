@@ -1,0 +1,110 @@
+//! Molecules at the places where they were saved.
+
+use glam::{Quat, Vec3};
+
+use super::super::additions::{RegionFile, SavedFile};
+use super::{Resolver, join};
+use crate::pose::Pose;
+use crate::recipe::error::RecipeProblem;
+use crate::recipe::model::{Region, SavedMolecules};
+use crate::recipe::{IngredientShape, RecipeError};
+
+impl Resolver<'_> {
+    /// Adds the saved molecules, after all entries and ratios.
+    pub(super) fn add_saved(&mut self) -> Result<(), RecipeError> {
+        let files = std::mem::take(&mut self.additions.placements);
+        for (index, file) in files.iter().enumerate() {
+            let place = format!("bevy_rapier_molecules.placements[{index}]");
+            let saved = self.saved(file, &place)?;
+            self.recipe.saved.push(saved);
+        }
+        Ok(())
+    }
+
+    fn saved(&self, file: &SavedFile, place: &str) -> Result<SavedMolecules, RecipeError> {
+        let row = self.saved_row(file, place)?;
+        let ingredient = &self.recipe.ingredients[self.recipe.rows()[row].ingredient];
+        if file.conformer >= ingredient.conformers {
+            let at = join(place, "conformer");
+            let what = "a conformer";
+            let allowed = "less than the number of conformers of the lipid";
+            return Err(self.out_of_range(at, what, allowed, file.conformer));
+        }
+        let radius = match file.radius {
+            Some(radius) => Some(self.positive(radius, "a radius", &join(place, "radius"))?),
+            None => None,
+        };
+        if radius.is_some() && !matches!(ingredient.shape, IngredientShape::Sphere { .. }) {
+            let what = "a radius of another shape than a single sphere".to_owned();
+            let instead = "use the type single_sphere";
+            let at = join(place, "radius");
+            return Err(self.error(at, RecipeProblem::Unsupported { what, instead }));
+        }
+        let poses = file.poses.iter().enumerate();
+        let poses = poses.map(|(index, pose)| {
+            let at = format!("{place}.poses[{index}]");
+            self.saved_pose(*pose, &at)
+        });
+        Ok(SavedMolecules {
+            row,
+            conformer: file.conformer,
+            radius,
+            fixed: file.fixed,
+            poses: poses.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The row that the names of a file refer to.
+    fn saved_row(&self, file: &SavedFile, place: &str) -> Result<usize, RecipeError> {
+        let recipe = &self.recipe;
+        let compartments = recipe.compartments.iter();
+        let named = |name: &str| name == file.compartment;
+        let mut known = compartments.map(|compartment| &*compartment.name);
+        let Some(compartment) = known.position(named) else {
+            let known = recipe.compartments.iter().map(|c| &*c.name);
+            let at = join(place, "compartment");
+            return Err(self.unknown_name(at, "compartment", &file.compartment, known));
+        };
+        let region = match file.region {
+            RegionFile::Interior => Region::Interior,
+            RegionFile::Surface => Region::Surface,
+            RegionFile::OuterLeaflet => Region::OuterLeaflet,
+            RegionFile::InnerLeaflet => Region::InnerLeaflet,
+        };
+        let name = file.name.as_deref().unwrap_or(&file.object);
+        let rows = recipe.rows();
+        let object = |ingredient: usize| &*recipe.ingredients[ingredient].name;
+        let here = || {
+            let rows = rows.iter().enumerate();
+            rows.filter(|(_, row)| (row.compartment, row.region) == (compartment, region))
+        };
+        let mut meant =
+            here().filter(|(_, row)| object(row.ingredient) == file.object && row.name == name);
+        match meant.nth(file.nth) {
+            Some((row, _)) => Ok(row),
+            None => {
+                let known = here().map(|(_, row)| object(row.ingredient));
+                let at = join(place, "object");
+                let name = &file.object;
+                Err(self.unknown_name(
+                    at,
+                    "such entry of this region, with the object",
+                    name,
+                    known,
+                ))
+            }
+        }
+    }
+
+    /// A pose that keeps the bits of a rotation that is normalized.
+    fn saved_pose(&self, parts: [f64; 7], place: &str) -> Result<Pose, RecipeError> {
+        let [x, y, z, rotation @ ..] = parts;
+        let position: Vec3 = self.point([x, y, z], "a position", place)?;
+        let pose = Pose::new(position, Quat::from_array(rotation.map(|part| part as f32)));
+        if pose.is_rigid() {
+            return Ok(pose.normalized_once());
+        }
+        let value = format!("{rotation:?}");
+        Err(self.out_of_range(place, "a rotation", "a unit quaternion x, y, z, w", value))
+    }
+}
