@@ -116,7 +116,7 @@ fn fill(
         ids.push(id);
         instances.molecules.push(MoleculeInstance {
             group: entry,
-            tint: tint(color, member.fixed),
+            tint: tint(color, member.fixed && packing.dragged() != Some(id)),
             highlight: is_selected.then(MoleculeHighlight::default),
             ..MoleculeInstance::new(member.template, pose)
         });

@@ -7,7 +7,7 @@ use super::editor::{CellEditor, CellEditorMode};
 use super::notice::{CellEditorError, NoticeLevel};
 use crate::plugin::{BrownianMotion, ContactModel, CrowdEntities, NoMoleculeRendering, SpawnCrowd};
 use crate::pose::Pose;
-use crate::recipe::{Edit, LivePacking, MoleculeId};
+use crate::recipe::{LivePacking, MoleculeId};
 
 /// Damping of bodies, 1/s: they come to rest within a second, as in a viscous medium.
 const DAMPING: f32 = 4.0;
@@ -144,9 +144,7 @@ impl CellEditor {
         scene.despawn(world);
         self.moves += 1;
         if let Some(packing) = &mut self.packing {
-            for (id, pose) in poses {
-                packing.apply(Edit::Move { id, pose })?;
-            }
+            packing.move_all(&poses)?;
         }
         Ok(())
     }
