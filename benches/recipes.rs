@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::pose::Pose;
-use bevy_rapier_molecules::recipe::{PackOptions, ReadOptions, Recipe, pack, populate};
+use bevy_rapier_molecules::recipe::{
+    Edit, LivePacking, PackOptions, ReadOptions, Recipe, RecipeError, Region, pack, populate,
+};
 use bevy_rapier_molecules::relax::RelaxConfig;
 use bevy_rapier_molecules::search::{
     FoundPairs, FoundPairsSink, HierarchicalGrid, MoleculeSearch, PairSearch, RigidSpheres,
@@ -37,6 +39,13 @@ const ROUNDS: usize = 7;
 /// Limit of the time of one relaxation.
 const MAX_TIME: Duration = Duration::from_secs(300);
 
+/// Number of molecules by which an entry grows.
+const MORE_MOLECULES: u32 = 10;
+
+/// Way of a dragged molecule, nm, and steps in which it goes that way.
+const DRAG_NM: f32 = 10.0;
+const DRAG_STEPS: u32 = 60;
+
 #[derive(Args)]
 struct Options {
     /// Recipe to pack instead of the bundled ones.
@@ -48,6 +57,7 @@ fn main() -> ExitCode {
     let about = "Recipes: time to zero overlaps, and searches of mixed radii";
     let parts = [
         Part::new("packing", "time to zero overlaps", packing),
+        Part::new("editing", "time to zero overlaps after an edit", editing),
         Part::new("mixed", "searches of mixed radii", mixed),
     ];
     common::run("recipes", about, &parts)
@@ -99,6 +109,113 @@ fn packing(run: &mut Run, options: &Options) -> Done {
             populating.as_secs_f64(),
             packing.relaxed.elapsed.as_secs_f64(),
         ]);
+    }
+    Ok(())
+}
+
+fn editing(run: &mut Run, options: &Options) -> Done {
+    let title = "Edits of packed recipes: from the edit to zero overlaps.";
+    let columns = vec![
+        Column::text("recipe"),
+        Column::text("edit"),
+        Column::number("overlaps at the start"),
+        Column::number("iterations"),
+        Column::number("overlaps left"),
+        Column::measured("edit", "ms").decimals(1),
+        Column::measured("to zero overlaps", "s").decimals(2),
+    ];
+    let recipes = recipes(run, options);
+    let mut table = run.table(title, columns);
+    for (name, path) in recipes {
+        let recipe = Recipe::load(&path, &ReadOptions::default())?;
+        let mut inside = recipe.entries.iter();
+        let Some(entry) = inside.rposition(|entry| entry.region == Region::Interior) else {
+            continue;
+        };
+        let mut packing = LivePacking::new(recipe, &PackOptions::default())?;
+        settle(&mut packing)?;
+        let count = packing.entries().nth(entry).map_or(0, |entry| entry.count) + MORE_MOLECULES;
+        let mut row = |what: &str, times: &Settled| {
+            table.row(cells![
+                &*name,
+                what,
+                times.start as f64,
+                f64::from(times.iterations),
+                times.end as f64,
+                ms(times.edit),
+                times.settling.as_secs_f64(),
+            ]);
+        };
+        let more = |packing: &mut LivePacking| {
+            packing.apply(Edit::SetCount { entry, count })?;
+            Ok(())
+        };
+        row(
+            &format!("{MORE_MOLECULES} molecules more"),
+            &edit(&mut packing, more)?,
+        );
+        row("the same, undone", &edit(&mut packing, undo)?);
+        let ids = packing.molecule_ids().iter().copied();
+        let dragged = ids.clone().find(|id| packing.entry_of(*id) == Some(entry));
+        if let Some(id) = dragged {
+            let drag = |packing: &mut LivePacking| {
+                let from = packing
+                    .pose_of(id)
+                    .map_or(glam::Vec3::ZERO, |pose| pose.position);
+                packing.start_drag(id, from)?;
+                packing.drag_to(from - from.normalize_or_zero() * DRAG_NM)?;
+                for _ in 0..DRAG_STEPS {
+                    packing.step()?;
+                }
+                packing.end_drag()
+            };
+            row(
+                &format!("one molecule dragged by {DRAG_NM} nm"),
+                &edit(&mut packing, drag)?,
+            );
+            row("the same, undone", &edit(&mut packing, undo)?);
+        }
+    }
+    Ok(())
+}
+
+fn undo(packing: &mut LivePacking) -> Result<(), RecipeError> {
+    packing.undo().map(|_| ())
+}
+
+/// An edit and the steps after it.
+struct Settled {
+    edit: Duration,
+    settling: Duration,
+    iterations: u32,
+    /// Overlaps after the edit, and in the end.
+    start: u64,
+    end: u64,
+}
+
+fn edit(
+    packing: &mut LivePacking,
+    change: impl FnOnce(&mut LivePacking) -> Result<(), RecipeError>,
+) -> Result<Settled, RecipeError> {
+    let begin = Instant::now();
+    change(packing)?;
+    let edit = begin.elapsed();
+    let (start, before) = (packing.status().overlaps, packing.iterations());
+    let begin = Instant::now();
+    settle(packing)?;
+    Ok(Settled {
+        edit,
+        settling: begin.elapsed(),
+        iterations: packing.iterations() - before,
+        start,
+        end: packing.status().overlaps,
+    })
+}
+
+/// Steps until all molecules are at rest, or nothing helps.
+fn settle(packing: &mut LivePacking) -> Result<(), RecipeError> {
+    while !packing.is_at_rest() && !packing.is_stalled() {
+        packing.step()?;
     }
     Ok(())
 }

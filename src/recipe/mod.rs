@@ -14,6 +14,9 @@
 //! # Ok::<(), bevy_rapier_molecules::recipe::RecipeError>(())
 //! ```
 //!
+//! [`LivePacking`] packs a recipe while it is edited, and saves it with the places of all
+//! molecules.
+//!
 //! # Ingredients
 //!
 //! | object | its spheres |
@@ -38,8 +41,8 @@
 //!
 //! What the format has no fields for is in one block at the top level, `bevy_rapier_molecules`,
 //! which cellPACK ignores: the unit of lengths, ratios and areas of lipids, axis and depth of
-//! membrane proteins, positions and shapes of compartments, given places, colors. The command
-//! `molecules schema` writes a JSON schema of all keys for completion in editors
+//! membrane proteins, positions and shapes of compartments, given places, saved molecules, colors.
+//! The command `molecules schema` writes a JSON schema of all keys for completion in editors
 //! ([`recipe_schema`]).
 //!
 //! # Where this differs from cellPACK

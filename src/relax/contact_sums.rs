@@ -43,6 +43,8 @@ struct PairSums {
     owners: [u32; 2],
     sides: [ProjectionSums; 2],
     penetration: f32,
+    /// Whether a contact of them is unresolved.
+    is_unresolved: bool,
 }
 
 /// What the sums of contacts depend on, apart from the poses.
@@ -50,8 +52,9 @@ struct PairSums {
 pub(super) struct SumsConfig {
     pub law: ReactionLaw,
     pub clearance: f32,
-    /// Weight of the direction between centers.
-    pub center_weight: f32,
+    /// Weight of the direction between centers; none if sums of unmoved molecules may have an
+    /// earlier one, since these molecules do not move.
+    pub center_weight: Option<f32>,
     /// Whether the contacts were found molecule by molecule.
     pub by_molecules: bool,
 }
@@ -93,6 +96,7 @@ impl PartSums {
         let between = bodies[0].direction_from(bodies[1], owners);
         let mut sides = [ProjectionSums::default(); 2];
         let mut penetration = 0.0_f32;
+        let before = self.unresolved;
         let are_fixed = bodies[0].is_fixed() && bodies[1].is_fixed();
         // Nothing separates two fixed molecules further.
         let clearance = if are_fixed { 0.0 } else { response.clearance };
@@ -125,6 +129,7 @@ impl PartSums {
             owners,
             sides,
             penetration,
+            is_unresolved: self.unresolved > before,
         });
     }
 }
@@ -145,6 +150,14 @@ impl ContactSums {
     pub fn for_each_pair(&self, mut visit: impl FnMut([u32; 2], f32)) {
         for pair in self.parts.iter().flat_map(|part| &part.pairs) {
             visit(pair.owners, pair.penetration);
+        }
+    }
+
+    /// Calls `visit` with the owners of each pair of molecules with an unresolved contact.
+    pub fn for_each_unresolved(&self, mut visit: impl FnMut([u32; 2])) {
+        let pairs = self.parts.iter().flat_map(|part| &part.pairs);
+        for pair in pairs.filter(|pair| pair.is_unresolved) {
+            visit(pair.owners);
         }
     }
 

@@ -42,6 +42,9 @@ impl Relaxer {
         if self.progress.is_stalled() {
             self.last_kick = self.iterations;
             self.progress.restart();
+            if self.local.take().is_some() {
+                self.sums_config = None;
+            }
         }
     }
 
@@ -104,7 +107,7 @@ impl Relaxer {
         let sums_config = SumsConfig {
             law: self.config.law,
             clearance: self.config.clearance,
-            center_weight: response.center_weight,
+            center_weight: self.local.is_none().then_some(response.center_weight),
             by_molecules: self.search.is_none(),
         };
         // Sums of molecules that have not moved stay valid if nothing else has changed either.
@@ -151,6 +154,7 @@ impl Relaxer {
             out_of_place,
             ..self.contacts.status()
         };
+        self.mark_moving();
         self.stages.respond += begin.elapsed();
         Ok(())
     }
@@ -208,9 +212,10 @@ impl Relaxer {
     /// Sums the contacts and springs of each molecule.
     fn respond(&mut self) -> Result<(), RelaxError> {
         let weight = self.center_weight(0);
+        let is_outdated = |made_with: f32| made_with != weight;
         if self
             .sums_config
-            .is_none_or(|sums| sums.center_weight != weight)
+            .is_none_or(|sums| sums.center_weight.is_some_and(is_outdated))
         {
             // There was a kick after the sums were made.
             self.detect()?;
@@ -222,14 +227,18 @@ impl Relaxer {
             springs: &self.springs,
             law: &self.config.law,
         };
-        let bodies = &self.bodies;
+        let (bodies, local, iteration) = (&self.bodies, &self.local, self.iterations);
+        let rests = |owner: usize| {
+            let local = local.as_ref();
+            bodies[owner].is_fixed() || local.is_some_and(|local| !local.moves(owner, iteration))
+        };
         self.pushes
             .par_chunks_mut(MOLECULES_PER_TASK)
             .enumerate()
             .for_each(|(task, pushes)| {
                 for (k, push) in pushes.iter_mut().enumerate() {
                     let owner = task * MOLECULES_PER_TASK + k;
-                    *push = if bodies[owner].is_fixed() {
+                    *push = if rests(owner) {
                         Push::default()
                     } else {
                         response.push(owner, push)

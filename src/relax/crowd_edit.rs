@@ -179,6 +179,7 @@ impl Relaxer {
             self.crowd
                 .set_member(index, CrowdMember { pose, ..member })?;
         }
+        self.restart_stall_detection();
         let outcome = self.step();
         if outcome.is_err() {
             for (index, member) in previous {
@@ -279,6 +280,9 @@ impl Relaxer {
     fn reset_owners(&mut self) {
         let owners = self.order.len();
         self.sums_config = None;
+        if let Some(local) = &mut self.local {
+            local.reset();
+        }
         self.first_sphere.clear();
         self.bodies.clear();
         self.bodies.resize(owners, Body::default());

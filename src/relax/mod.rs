@@ -45,6 +45,7 @@ mod device_session;
 mod error;
 #[cfg(feature = "gpu")]
 mod gpu_relaxer;
+mod local_motion;
 mod morton_order;
 mod relaxer;
 mod report;

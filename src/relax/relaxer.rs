@@ -11,6 +11,7 @@ use super::coarse_start::CoarsePhase;
 use super::contact_sums::{ContactSums, SumsConfig};
 use super::cpu_iteration::gap_of;
 use super::device_session::{CreateDevice, DeviceSession};
+use super::local_motion::LocalMotion;
 use super::morton_order::morton_order;
 use super::stall_detector::StallDetector;
 use super::{
@@ -86,6 +87,8 @@ pub struct Relaxer {
     warnings: Vec<CapacityWarning>,
     /// The coarse start, while it lasts.
     pub(super) coarse: Option<CoarsePhase>,
+    /// Which molecules move; none if all do.
+    pub(super) local: Option<LocalMotion>,
     pub(super) offload: Offload<DeviceSession>,
 }
 
@@ -215,6 +218,7 @@ impl Relaxer {
             last_kick: 0,
             stages: StageTimes::default(),
             coarse: None,
+            local: None,
             offload: Offload::none(),
         };
         relaxer.set_molecules()?;

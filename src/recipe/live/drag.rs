@@ -22,7 +22,8 @@ pub(super) struct Drag {
     target: Vec3,
     /// Pose before the drag.
     before: Pose,
-    was_frozen: bool,
+    /// Whether the molecule is frozen; it is held otherwise.
+    pub was_frozen: bool,
 }
 
 impl Drag {

@@ -74,6 +74,42 @@ pub struct EntryState {
 }
 
 /// A recipe that is packed while it is edited. See the [module page](self).
+///
+/// ```
+/// use bevy_rapier_molecules::recipe::{Edit, LivePacking, PackOptions, ReadOptions, Recipe};
+/// use glam::Vec3;
+///
+/// let recipe = Recipe::load("assets/recipes/proteins_in_a_box.json", &ReadOptions::default())?;
+/// let mut packing = LivePacking::new(recipe, &PackOptions::default())?;
+/// let settle = |packing: &mut LivePacking| {
+///     while !packing.is_at_rest() && !packing.is_stalled() {
+///         packing.step()?;
+///     }
+///     packing.step()
+/// };
+/// assert_eq!(settle(&mut packing)?.overlaps, 0);
+///
+/// // Five more of the first kind of molecules.
+/// let count = packing.entries().next().map_or(0, |entry| entry.count);
+/// let report = packing.apply(Edit::SetCount { entry: 0, count: count + 5 })?;
+/// assert_eq!(report.added.len(), 5);
+/// assert_eq!(settle(&mut packing)?.overlaps, 0);
+///
+/// // One of them follows the pointer.
+/// let id = report.added[0];
+/// let grabbed = packing.pose_of(id).map_or(Vec3::ZERO, |pose| pose.position);
+/// packing.start_drag(id, grabbed)?;
+/// packing.drag_to(grabbed * 0.5)?;
+/// settle(&mut packing)?;
+/// packing.end_drag()?;
+///
+/// // Back to the recipe as it was.
+/// assert!(packing.undo()? && packing.undo()?);
+/// assert_eq!(packing.entries().next().map(|entry| entry.count), Some(count));
+/// let file = packing.save()?;
+/// assert!(file["bevy_rapier_molecules"]["placements"].is_array());
+/// # Ok::<(), bevy_rapier_molecules::recipe::RecipeError>(())
+/// ```
 pub struct LivePacking {
     recipe: Recipe,
     options: PackOptions,
@@ -170,11 +206,16 @@ impl LivePacking {
         if let Some(dragged) = self.next_dragged() {
             return self.step_dragging(dragged);
         }
-        if self.status().is_at_rest() {
-            return Ok(self.status());
+        let mut status = self.status();
+        if !status.is_at_rest() {
+            let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
+            status = self.relaxer.step().map_err(failed)?;
         }
-        let failed = |error| RecipeProblem::Relax(error).at(&self.recipe.source, "");
-        self.relaxer.step().map_err(failed)
+        if status.is_at_rest() {
+            // What an edit moves from now on is only a part of the molecules.
+            self.relaxer.set_local_motion(true);
+        }
+        Ok(status)
     }
 
     /// Overlaps and molecules that are out of place, at the current poses.
@@ -270,8 +311,16 @@ impl LivePacking {
     /// Whether a molecule is frozen; false if it is gone.
     #[must_use]
     pub fn is_frozen(&self, id: MoleculeId) -> bool {
-        let index = self.index_of(id);
-        index.is_some_and(|index| self.crowd().members()[index].fixed)
+        self.index_of(id)
+            .is_some_and(|index| self.is_frozen_at(index))
+    }
+
+    /// Whether a member of the crowd is frozen, and not only held by a drag.
+    fn is_frozen_at(&self, index: usize) -> bool {
+        match &self.drag {
+            Some(drag) if drag.id == self.ids[index] => drag.was_frozen,
+            _ => self.crowd().members()[index].fixed,
+        }
     }
 
     /// Changes the molecules. Each edit that changes something is one step of the history.
@@ -382,6 +431,7 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the recipe cannot be populated; nothing has changed then.
     pub fn replace_recipe(&mut self, recipe: Recipe) -> Result<RecipeChange, RecipeError> {
+        self.end_drag()?;
         let (mut packing, change) = self.with_recipe(recipe)?;
         packing.revision = self.revision + 1;
         *self = packing;

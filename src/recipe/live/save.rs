@@ -40,7 +40,7 @@ impl LivePacking {
                 );
             }
         }
-        for (member, &row) in crowd.members().iter().zip(&self.rows) {
+        for (index, (member, &row)) in crowd.members().iter().zip(&self.rows).enumerate() {
             let row = row as usize;
             let maker = &self.makers[row];
             let entry = self.recipe.entries.get(row);
@@ -53,7 +53,7 @@ impl LivePacking {
                     false => 0,
                 },
                 radius: radii.first().filter(|_| has_sizes).map(|r| r.to_bits()),
-                fixed: member.fixed,
+                fixed: self.is_frozen_at(index),
             };
             groups.entry(group).or_default().push(member.pose);
         }

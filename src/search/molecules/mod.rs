@@ -78,6 +78,9 @@ pub use time_of_impact::{
 /// finds the neighbors of more of them faster.
 const MAX_COMPARED_WITH_ALL: usize = 128;
 
+/// If more than one molecule of this many has left its box, a grid finds all neighbors.
+const MOLECULES_PER_STRAY: usize = 16;
+
 /// Finds the overlapping spheres of rigid molecules, and remembers what is close. See the
 /// [module page](self).
 ///
@@ -112,6 +115,8 @@ pub struct MoleculeSearch {
     margin: Option<f32>,
     /// Molecules that are new since the last search, sorted.
     new: Vec<u32>,
+    /// Number of molecules that left their boxes since all neighbors were found.
+    strays: usize,
     /// Number of tasks of the last search.
     searched_tasks: usize,
     /// The task of the last search that each task was; none if the tasks have not changed.
@@ -394,10 +399,12 @@ impl MoleculeSearch {
             // There may be ghosts of the others.
             Some(_) => 0,
         };
-        if self.place(pose)? || !same_margin || self.new.len() > max_new {
-            self.find_neighbors(margin)?;
-        } else {
+        let has_left = self.place(pose)?;
+        let is_known = same_margin && self.new.len() <= max_new;
+        if is_known && (!has_left || self.add_strays(max_new)) {
             self.find_new_neighbors(margin)?;
+        } else {
+            self.find_neighbors(margin)?;
         }
         self.new.clear();
         self.margin = Some(margin);
@@ -504,6 +511,20 @@ impl MoleculeSearch {
         Ok(left)
     }
 
+    /// Counts molecules that have left their boxes as new. Returns false if they are too many, or
+    /// if so many were counted that what is remembered of them would grow.
+    fn add_strays(&mut self, max_new: usize) -> bool {
+        let placed = self.placed.iter().zip(&self.molecules).zip(0..);
+        let strays = placed.filter(|((placed, molecule), _)| placed.has_left(molecule));
+        let before = self.new.len();
+        self.new.extend(strays.map(|(_, index)| index));
+        self.strays += self.new.len() - before;
+        self.new.sort_unstable();
+        self.new.dedup();
+        let max_new = max_new.min(self.molecules.len() / MOLECULES_PER_STRAY);
+        self.new.len() <= max_new && self.strays <= self.molecules.len()
+    }
+
     fn check_placed(&self) -> Result<(), SearchError> {
         match self.placed.iter().position(|placed| !placed.is_valid()) {
             None => Ok(()),
@@ -516,6 +537,7 @@ impl MoleculeSearch {
 
     /// Finds the neighbors. Pairs that are still neighbors keep their clusters.
     fn find_neighbors(&mut self, margin: f32) -> Result<(), SearchError> {
+        self.strays = 0;
         let periodic = self.periodic;
         for (placed, molecule) in self.placed.iter_mut().zip(&self.molecules) {
             placed.renew_skin(molecule, margin, periodic)?;

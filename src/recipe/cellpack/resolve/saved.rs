@@ -78,22 +78,19 @@ impl Resolver<'_> {
             let rows = rows.iter().enumerate();
             rows.filter(|(_, row)| (row.compartment, row.region) == (compartment, region))
         };
-        let mut meant =
+        let meant =
             here().filter(|(_, row)| object(row.ingredient) == file.object && row.name == name);
-        match meant.nth(file.nth) {
-            Some((row, _)) => Ok(row),
-            None => {
-                let known = here().map(|(_, row)| object(row.ingredient));
-                let at = join(place, "object");
-                let name = &file.object;
-                Err(self.unknown_name(
-                    at,
-                    "such entry of this region, with the object",
-                    name,
-                    known,
-                ))
-            }
+        let found: Vec<usize> = meant.map(|(row, _)| row).collect();
+        if found.is_empty() {
+            let known = here().map(|(_, row)| object(row.ingredient));
+            let at = join(place, "object");
+            let kind = "such entry of this region, with the object";
+            return Err(self.unknown_name(at, kind, &file.object, known));
         }
+        found.get(file.nth).copied().ok_or_else(|| {
+            let allowed = "less than the number of entries with these names";
+            self.out_of_range(join(place, "nth"), "nth", allowed, file.nth)
+        })
     }
 
     /// A pose that keeps the bits of a rotation that is normalized.
