@@ -20,6 +20,9 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// Width of the names, points.
 const NAME_WIDTH: f32 = 84.0;
 
+/// Height of a row, points.
+const ROW_HEIGHT: f32 = 18.0;
+
 /// Width of a slider without its value, points.
 const SLIDER_WIDTH: f32 = 62.0;
 
@@ -94,7 +97,7 @@ fn show_entry(ui: &mut Ui, panels: &mut Panels, index: usize) {
             }
         }
         ui.allocate_ui_with_layout(
-            [NAME_WIDTH, ui.available_height()].into(),
+            [NAME_WIDTH, ROW_HEIGHT].into(),
             Layout::left_to_right(Align::Center),
             |ui| {
                 ui.set_min_width(NAME_WIDTH);

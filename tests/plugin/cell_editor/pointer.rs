@@ -161,7 +161,7 @@ fn the_cut_tool_moves_the_plane() {
 
 #[test]
 fn keys_do_what_the_docs_say() {
-    let mut app = editor("keys", [0, 40, 5]);
+    let mut app = editor("keys", [0, 0, 5]);
     app.init_resource::<ButtonInput<KeyCode>>();
     run_to_rest(&mut app);
     let press = |app: &mut App, keys: &[KeyCode]| {
