@@ -17,7 +17,7 @@ const FOG: f32 = 0.75;
 /// Depth of full fog behind the middle, over half the largest edge of the box.
 const FOG_DEPTH: f32 = 1.1;
 
-const BOX_COLOR: Color = Color::srgba(0.55, 0.65, 0.8, 0.25);
+const BOX_COLOR: Color = Color::srgba(0.55, 0.65, 0.8, 0.12);
 const BRUSH_COLOR: Color = Color::srgb(1.0, 0.85, 0.3);
 
 /// Draws the scene.

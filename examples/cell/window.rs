@@ -113,6 +113,6 @@ fn hold_screenshot(
         .map_or(u32::MAX, |steps| steps.saturating_sub(packing.iterations()));
     let is_done = left == 0 || packing.is_at_rest() || packing.is_stalled() || failed;
     settings.work = FrameWork::Iterations(left.min(STEPS_PER_FRAME));
-    editor.paused = is_done;
+    editor.paused = left == 0;
     offscreen.hold = !is_done;
 }

@@ -10,6 +10,15 @@ use super::pointer::CellEditorInput;
 /// How far a key moves the cut plane, nm.
 const CUT_STEP: f32 = 0.5;
 
+const CONTROL: [KeyCode; 4] = [
+    KeyCode::ControlLeft,
+    KeyCode::ControlRight,
+    KeyCode::SuperLeft,
+    KeyCode::SuperRight,
+];
+
+const SHIFT: [KeyCode; 2] = [KeyCode::ShiftLeft, KeyCode::ShiftRight];
+
 /// The keys of the [module page](super).
 pub(super) fn use_keys(
     settings: Res<CellEditorSettings>,
@@ -21,13 +30,8 @@ pub(super) fn use_keys(
     let Some(keys) = keys.filter(|_| settings.keys && !input.keys_taken) else {
         return;
     };
-    let control = keys.any_pressed([
-        KeyCode::ControlLeft,
-        KeyCode::ControlRight,
-        KeyCode::SuperLeft,
-        KeyCode::SuperRight,
-    ]);
-    let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
+    let control = is_held(&keys, &CONTROL);
+    let shift = is_held(&keys, &SHIFT);
     for key in keys.get_just_pressed() {
         match key {
             KeyCode::KeyZ if control && shift => {
@@ -58,6 +62,13 @@ pub(super) fn use_keys(
             _ => {}
         }
     }
+}
+
+/// Whether one of the keys is held, or was held at some time of this frame: in a slow frame, a short
+/// press begins and ends.
+fn is_held(keys: &ButtonInput<KeyCode>, any: &[KeyCode]) -> bool {
+    let any = || any.iter().copied();
+    keys.any_pressed(any()) || keys.any_just_pressed(any()) || keys.any_just_released(any())
 }
 
 impl CellEditor {

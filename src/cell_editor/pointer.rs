@@ -91,7 +91,8 @@ pub(super) fn read_pointer(
         camera.viewport_to_world(transform, cursor).ok()
     });
     input.height = cursor.map_or(input.height, |cursor| cursor.y);
-    input.pressed = buttons.pressed(MouseButton::Left);
+    // In a slow frame, a short click begins and ends.
+    input.pressed = buttons.pressed(MouseButton::Left) || buttons.just_pressed(MouseButton::Left);
     input.adds =
         keys.is_some_and(|keys| keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]));
 }

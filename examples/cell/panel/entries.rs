@@ -20,6 +20,9 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// Width of the names, points.
 const NAME_WIDTH: f32 = 84.0;
 
+/// Width of a color, points.
+const SWATCH_WIDTH: f32 = 22.0;
+
 /// Height of a row, points.
 const ROW_HEIGHT: f32 = 18.0;
 
@@ -31,6 +34,16 @@ const END_FACTOR: u32 = 2;
 
 /// Least upper end of a slider.
 const MIN_END: u32 = 20;
+
+/// What a new user should know.
+const HELP: [&str; 6] = [
+    "Move a slider: molecules are added or removed, and the others make room.",
+    "Drag a molecule in the scene. Beside molecules, or with the right button, the view turns; the wheel zooms.",
+    "paint: click in the scene to add molecules there.",
+    "Click selects, Shift+click adds. F freezes, Delete removes.",
+    "Cut open (C) shows the inside. Nothing is removed.",
+    "Edit the recipe in a text editor: the scene follows.",
+];
 
 pub fn show(ui: &mut Ui, panels: &mut Panels) {
     if panels.editor.packing().is_none() {
@@ -45,6 +58,17 @@ pub fn show(ui: &mut Ui, panels: &mut Panels) {
     for compartment in panels.editor.tree() {
         show_compartment(ui, panels, &compartment);
     }
+    show_help(ui);
+}
+
+fn show_help(ui: &mut Ui) {
+    CollapsingHeader::new(RichText::new("How to").strong())
+        .default_open(true)
+        .show(ui, |ui| {
+            for line in HELP {
+                ui.weak(line);
+            }
+        });
 }
 
 fn show_compartment(ui: &mut Ui, panels: &mut Panels, compartment: &CompartmentNode) {
@@ -90,11 +114,7 @@ fn show_entry(ui: &mut Ui, panels: &mut Panels, index: usize) {
         if let Some(look) = panels.editor.looks.get_mut(index) {
             ui.add(Checkbox::without_text(&mut look.visible))
                 .on_hover_text("show or hide; hidden molecules are packed, too");
-            let mut color = Srgba::from(look.color).to_u8_array_no_alpha();
-            if ui.color_edit_button_srgb(&mut color).changed() {
-                let [red, green, blue] = color;
-                look.color = Color::srgb_u8(red, green, blue);
-            }
+            show_color(ui, &mut look.color);
         }
         ui.allocate_ui_with_layout(
             [NAME_WIDTH, ROW_HEIGHT].into(),
@@ -111,6 +131,18 @@ fn show_entry(ui: &mut Ui, panels: &mut Panels, index: usize) {
             show_freeze(ui, panels, index);
         });
     });
+}
+
+fn show_color(ui: &mut Ui, color: &mut Color) {
+    let mut bytes = Srgba::from(*color).to_u8_array_no_alpha();
+    let changed = ui.scope(|ui| {
+        ui.spacing_mut().interact_size.x = SWATCH_WIDTH;
+        ui.color_edit_button_srgb(&mut bytes).changed()
+    });
+    if changed.inner {
+        let [red, green, blue] = bytes;
+        *color = Color::srgb_u8(red, green, blue);
+    }
 }
 
 /// The number. A change is sent when the slider rests or is released, so that a long move is few

@@ -16,7 +16,7 @@ use bevy_rapier_molecules::cell_editor::{CellEditor, CellEditorCommand, CellEdit
 use super::common::view_area::ViewArea;
 
 /// Width of the left panel, points.
-const LEFT_WIDTH: f32 = 336.0;
+const LEFT_WIDTH: f32 = 352.0;
 
 /// Min width and height of the view of the molecules, points. Panels that would leave less are
 /// hidden.

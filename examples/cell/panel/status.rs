@@ -1,9 +1,12 @@
 //! The status line below the scene.
 
-use bevy_egui::egui::{ProgressBar, RichText, Ui};
+use bevy_egui::egui::{Color32, ProgressBar, RichText, Sense, Ui};
 use bevy_rapier_molecules::cell_editor::{CellEditor, CellEditorMode};
 
 use super::{ACTIVE, BAD, BUSY, GOOD};
+
+/// Diameter of the dot, points.
+const DOT_SIZE: f32 = 9.0;
 
 /// Width of the progress bar, points.
 const BAR_WIDTH: f32 = 120.0;
@@ -18,15 +21,16 @@ pub fn show(ui: &mut Ui, editor: &CellEditor) {
         let status = packing.status();
         let (text, color) = match editor.mode() {
             CellEditorMode::Packing if packing.is_at_rest() => {
-                ("● packed: no overlaps".to_owned(), GOOD)
+                ("packed: no overlaps".to_owned(), GOOD)
             }
-            CellEditorMode::Packing if editor.paused => ("● paused".to_owned(), ACTIVE),
+            CellEditorMode::Packing if editor.paused => ("paused".to_owned(), ACTIVE),
             CellEditorMode::Packing if packing.is_stalled() => {
-                ("● no progress: they may not fit".to_owned(), BAD)
+                ("no progress: they may not fit".to_owned(), BAD)
             }
-            CellEditorMode::Packing => ("● packing".to_owned(), BUSY),
-            mode => (format!("● {mode}"), ACTIVE),
+            CellEditorMode::Packing => ("packing".to_owned(), BUSY),
+            mode => (mode.to_string(), ACTIVE),
         };
+        show_dot(ui, color);
         ui.label(RichText::new(text).color(color).strong());
         if editor.mode() == CellEditorMode::Packing && !packing.is_at_rest() {
             let bar = ProgressBar::new(editor.progress()).desired_width(BAR_WIDTH);
@@ -57,6 +61,13 @@ pub fn show(ui: &mut Ui, editor: &CellEditor) {
         ui.weak(format!("iteration {}", packing.iterations()));
     });
     ui.add_space(2.0);
+}
+
+fn show_dot(ui: &mut Ui, color: Color32) {
+    let (rectangle, _) = ui.allocate_exact_size([DOT_SIZE; 2].into(), Sense::hover());
+    let radius = 0.5 * DOT_SIZE;
+    ui.painter()
+        .circle_filled(rectangle.center(), radius, color);
 }
 
 /// A number with commas between thousands.

@@ -28,9 +28,8 @@ pub fn show(ui: &mut Ui, panels: &mut Panels) {
         show_cut(ui, panels);
         ui.separator();
         show_colors(ui, panels);
-        ui.separator();
-        show_hint(ui, panels);
     });
+    ui.horizontal(|ui| show_hint(ui, panels));
     ui.add_space(2.0);
 }
 
