@@ -154,6 +154,13 @@ pub enum CellEditorSystems {
 impl Plugin for CellEditorPlugin {
     fn build(&self, app: &mut App) {
         use CellEditorSystems::{Apply, Draw, Input, Load, Step};
+        app.register_type::<CellEditorInput>()
+            .register_type::<CellEditorMode>()
+            .register_type::<CellEditorTool>()
+            .register_type::<Brush>()
+            .register_type::<CutPlane>()
+            .register_type::<EntryLook>()
+            .register_type::<NoticeLevel>();
         app.add_plugins(MoleculeRenderPlugin)
             .insert_resource(self.settings.clone())
             .init_resource::<CellEditor>()

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use bevy_rapier_molecules::cell_editor::{
     CellEditor, CellEditorCommand, CellEditorMode, CellEditorPlugin, CellEditorSettings,
@@ -192,6 +193,13 @@ fn drawn(app: &mut App) -> (Vec<MoleculeId>, usize) {
     (cell.ids().to_vec(), molecules.molecules.len())
 }
 
+/// When the instances were last changed.
+fn last_drawn(app: &mut App) -> Tick {
+    let world = app.world_mut();
+    let mut query = world.query::<Ref<InstancedMolecules>>();
+    query.single(world).unwrap().last_changed()
+}
+
 #[test]
 fn a_recipe_is_opened_and_packed_until_nothing_overlaps() {
     let mut app = editor("packed", [60, 120, 20]);
@@ -204,8 +212,9 @@ fn a_recipe_is_opened_and_packed_until_nothing_overlaps() {
     let last = packing(&app).iterations();
     assert!(last > 0);
     // At rest nothing is done and nothing is drawn anew.
-    let before = poses(&app);
+    let (before, drawn_at) = (poses(&app), last_drawn(&mut app));
     run(&mut app, 5);
+    assert_eq!(last_drawn(&mut app), drawn_at);
     assert_eq!(packing(&app).iterations(), last);
     assert_eq!(poses(&app), before);
     let (ids, instances) = drawn(&mut app);
