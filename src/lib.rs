@@ -84,6 +84,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `cell_editor` | recipes that are packed on the screen while they are edited (features `draw` and `recipe`) |
 //! | [`plugin`] | Bevy and Rapier integration: assets, components, systems |
 //! | `render` | molecules drawn atom by atom (feature `draw`) |
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
@@ -153,6 +154,8 @@
 
 pub mod backend;
 mod bucket_sort;
+#[cfg(all(feature = "draw", feature = "recipe"))]
+pub mod cell_editor;
 pub mod certificate;
 pub mod compartment;
 pub mod contact;

@@ -52,6 +52,11 @@ impl SeedArguments {
         self.or(DEFAULT_SEED)
     }
 
+    /// The given seed.
+    pub fn given(&self) -> Option<u64> {
+        self.seed
+    }
+
     /// The given seed, else that of a preset.
     pub fn or(&self, preset: u64) -> u64 {
         self.seed.unwrap_or(preset)

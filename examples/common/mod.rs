@@ -38,6 +38,8 @@ pub mod screen;
 pub mod stage;
 #[path = "../../src/bin/molecules/common/target.rs"]
 mod target;
+#[cfg(feature = "draw")]
+pub mod view_area;
 
 pub use arguments::{BackendArguments, SceneArguments, ScreenshotArguments, SeedArguments};
 pub use common_arguments::CommonArguments;

@@ -15,6 +15,8 @@ mod backend_errors;
 mod bodies;
 mod brownian_motion;
 mod ccd;
+#[cfg(feature = "recipe")]
+mod cell_editor;
 mod compartments;
 mod contacts;
 mod debug_outline;

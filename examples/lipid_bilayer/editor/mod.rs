@@ -22,6 +22,7 @@ use super::arguments::Arguments;
 use super::common::orbit::OrbitInput;
 use super::common::panels::PanelsPlugin;
 use super::common::stage::StagePlugin;
+use super::common::view_area::is_pointed_at;
 use super::common::{AnyError, Screen, app};
 use super::preset::Preset;
 use super::simulation::{Sample, Simulation, Snapshot};
@@ -105,7 +106,7 @@ pub fn run(
         files: Files::default(),
         show_panels: arguments.panel || !is_screenshot,
     })
-    .configure_sets(PostUpdate, OrbitInput.run_if(view::is_pointed_at))
+    .configure_sets(PostUpdate, OrbitInput.run_if(is_pointed_at))
     .add_systems(
         PreUpdate,
         (

@@ -7,9 +7,9 @@ use bevy_egui::egui::{
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
 use bevy_rapier_molecules::relax::CountedSpheres;
 
+use super::super::common::view_area::ViewArea;
 use super::super::preset::BUNDLED;
 use super::save_view::save_view;
-use super::view::ViewArea;
 use super::{Editor, Notice, parameters, plots};
 
 /// Width of the left panel, points.
@@ -85,15 +85,7 @@ fn show(
         });
     }
     let free = ui.available_rect_before_wrap();
-    let scale = ctx.pixels_per_point();
-    let pixels = |value: f32| (value * scale).max(0.0).round() as u32;
-    area.rectangle = Some(URect {
-        min: UVec2::new(pixels(free.left()), pixels(free.top())),
-        max: UVec2::new(pixels(free.right()), pixels(free.bottom())),
-    });
-    let pointer = ctx.pointer_latest_pos();
-    area.pointed_at =
-        pointer.is_some_and(|position| free.contains(position)) && !ctx.egui_is_using_pointer();
+    area.update(ctx, free);
     editor.send_changes();
     Ok(())
 }

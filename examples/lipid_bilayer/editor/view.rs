@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy::camera::Viewport;
 use bevy::prelude::*;
-use bevy_rapier_molecules::render::offscreen::Offscreen;
 use bevy_rapier_molecules::render::{
     ColorMode, DepthCue, DrawDetail, InstancedMolecules, MoleculeInstance, MoleculeStyle,
     ProxyOverlay,
@@ -12,6 +10,7 @@ use bevy_rapier_molecules::render::{
 
 use super::super::common::orbit::Orbit;
 use super::super::common::stage::{self, BACKGROUND};
+use super::super::common::view_area::ViewAreaPlugin;
 use super::super::preset::{Color, Detail, Preset};
 use super::super::scene::Layout;
 use super::super::simulation::Snapshot;
@@ -37,28 +36,10 @@ pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<ViewArea>()
+        app.add_plugins(ViewAreaPlugin)
             .add_systems(Startup, spawn_scene)
-            .add_systems(Update, (update_style, update_molecules).chain())
-            .add_systems(
-                PostUpdate,
-                update_viewport.before(bevy::camera::CameraUpdateSystems),
-            );
+            .add_systems(Update, (update_style, update_molecules).chain());
     }
-}
-
-/// The part of the window without panels.
-#[derive(Resource, Default)]
-pub struct ViewArea {
-    /// In pixels. `None` is the whole window.
-    pub rectangle: Option<URect>,
-    /// Whether the mouse is over it and does not drag a widget.
-    pub pointed_at: bool,
-}
-
-/// Run condition: the mouse points at the molecules, not at a panel.
-pub fn is_pointed_at(area: Res<ViewArea>) -> bool {
-    area.pointed_at
 }
 
 /// The distance that the camera has without zoom.
@@ -217,40 +198,4 @@ fn fill(crowd: &mut InstancedMolecules, snapshot: &Snapshot, color: Color, hidde
     });
     crowd.molecules.clear();
     crowd.molecules.extend(instances);
-}
-
-/// Fits the camera's viewport between the panels. For a screenshot, only the last frame is
-/// drawn.
-fn update_viewport(
-    area: Res<ViewArea>,
-    offscreen: Option<Res<Offscreen>>,
-    mut cameras: Query<&mut Camera, With<Orbit>>,
-) {
-    let needed = offscreen.is_none_or(|offscreen| offscreen.frames_left == 1 && !offscreen.hold);
-    for mut camera in &mut cameras {
-        let target = camera.physical_target_size();
-        // A small window may have no space left.
-        let rectangle = area.rectangle.zip(target).map(|(rectangle, target)| {
-            rectangle.intersect(URect::from_corners(UVec2::ZERO, target))
-        });
-        let is_empty = rectangle.is_some_and(|rectangle| rectangle.is_empty());
-        let is_active = needed && !is_empty;
-        if camera.is_active != is_active {
-            camera.is_active = is_active;
-        }
-        let wanted = rectangle
-            .filter(|_| !is_empty)
-            .map(|rectangle| (rectangle.min, rectangle.size()));
-        let current = camera
-            .viewport
-            .as_ref()
-            .map(|viewport| (viewport.physical_position, viewport.physical_size));
-        if current != wanted {
-            camera.viewport = wanted.map(|(physical_position, physical_size)| Viewport {
-                physical_position,
-                physical_size,
-                ..default()
-            });
-        }
-    }
 }

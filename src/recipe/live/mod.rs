@@ -25,6 +25,7 @@ mod changes;
 mod drag;
 mod edit;
 mod history;
+mod move_all;
 mod reload;
 mod save;
 

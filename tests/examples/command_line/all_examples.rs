@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::run_example::{assert_rejected, assert_usage_error, command, run, scratch, text};
 
 /// All examples.
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 10] = [
     "broad_phase_race",
     "brownian_crowd",
+    "cell",
     "circulating_particles",
     "clashes",
     "docking",
@@ -23,8 +24,9 @@ const EXAMPLES: [&str; 9] = [
 ];
 
 /// The examples that open a window by default.
-const WINDOWED: [&str; 5] = [
+const WINDOWED: [&str; 6] = [
     "brownian_crowd",
+    "cell",
     "circulating_particles",
     "docking",
     "lipid_bilayer",
@@ -40,6 +42,9 @@ const EXCEPTIONS: [(&str, &str); 2] = [
 /// A small molecule.
 const XYLENE: &str = "assets/molecules/p_xylene.pdb";
 
+/// A small recipe.
+const PROTEINS: &str = "assets/recipes/proteins_in_a_box.json";
+
 /// Arguments of a short run.
 fn small(example: &str) -> Vec<String> {
     let out = scratch("all_examples_race");
@@ -47,6 +52,7 @@ fn small(example: &str) -> Vec<String> {
     let arguments = match example {
         "broad_phase_race" => format!("splitting --quick --out {out}"),
         "brownian_crowd" => "--molecules 8 --steps 2".into(),
+        "cell" => PROTEINS.into(),
         "circulating_particles" => "--particles 20 --seconds 0.1".into(),
         "docking" => format!("assets/molecules/popc.pdb {XYLENE}"),
         "docking_path" => format!("{log} --radius-scale 0.2"),

@@ -3,6 +3,7 @@
 mod all_examples;
 mod broad_phase_race;
 mod brownian_crowd;
+mod cell;
 mod circulating_particles;
 mod clashes;
 mod docking;

@@ -86,6 +86,20 @@ fn proteins_and_clashes_are_drawn() {
 }
 
 #[test]
+fn a_cell_that_is_cut_open_shows_less() {
+    let arguments = ["assets/recipes/proteins_in_a_box.json", "--steps", "3"];
+    let Some(whole) = screenshot("cell.png", "cell", &arguments) else {
+        return;
+    };
+    let cut = [&arguments[..], &["--cut-open"]].concat();
+    let cut = screenshot("cut_cell.png", "cell", &cut).unwrap();
+    let panel = [&arguments[..], &["--panel"]].concat();
+    let panel = screenshot_of_size("cell_panel.png", "cell", &panel, (900, 400)).unwrap();
+    assert!(4 * drawn_pixels(&cut) < 3 * drawn_pixels(&whole));
+    assert_ne!(panel.get_pixel(0, 0), whole.get_pixel(0, 0));
+}
+
+#[test]
 fn invalid_screenshot_options_are_rejected() {
     for example in ["lipid_bilayer", "playground"] {
         let nowhere = ["--screenshot", "nowhere/picture.png"];
