@@ -288,7 +288,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// The same templates, compartments and placements without molecules.
+    /// The same templates, compartments and placements without molecules and joints.
     #[cfg(all(feature = "plugin", feature = "recipe"))]
     pub(crate) fn without_members(&self) -> Self {
         Self {
@@ -296,6 +296,7 @@ impl Crowd {
             compartments: self.compartments.clone(),
             placements: self.placements.clone(),
             members: Vec::new(),
+            joints: Vec::new(),
             periodic_box: self.periodic_box,
         }
     }
