@@ -193,7 +193,7 @@ pub(super) fn check_points(points: &[Vec3]) -> Result<(), FiberError> {
     let largest = crate::molecule::MAX_COORDINATE_NM;
     let wrong = points
         .iter()
-        .flat_map(|point| point.to_array())
+        .flat_map(Vec3::to_array)
         .find(|value| value.is_nan() || value.abs() > largest);
     wrong.map_or(Ok(()), |value| {
         Err(FiberError::OutOfRange {

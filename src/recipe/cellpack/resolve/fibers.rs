@@ -140,12 +140,15 @@ impl Resolver<'_> {
         file: &FiberEntryFile,
         place: String,
     ) -> Result<FiberEntry, RecipeError> {
-        let path = match file.path {
-            Some(FiberPathFile::RandomWalk) => FiberPathKind::RandomWalk,
-            Some(FiberPathFile::Midpoint) => FiberPathKind::Midpoint,
-            Some(FiberPathFile::ControlPoints) => FiberPathKind::ControlPoints,
-            None if file.points.is_empty() => FiberPathKind::RandomWalk,
-            None => FiberPathKind::ControlPoints,
+        let default = if file.points.is_empty() {
+            FiberPathFile::RandomWalk
+        } else {
+            FiberPathFile::ControlPoints
+        };
+        let path = match file.path.unwrap_or(default) {
+            FiberPathFile::RandomWalk => FiberPathKind::RandomWalk,
+            FiberPathFile::Midpoint => FiberPathKind::Midpoint,
+            FiberPathFile::ControlPoints => FiberPathKind::ControlPoints,
         };
         let length = self.fiber_length(file, &place)?;
         let unsupported = |what: &str, instead| {
