@@ -709,7 +709,7 @@ fn errors_of_rules_name_their_place() {
         (
             json!({}),
             json!({ "fills": { "failures": 1 } }),
-            format!("{rule}.fills: unknown variant `fills`, expected one of `on_surface_of`, `distance_from`, `attached_to`, `along`, `fill`"),
+            format!("{rule}: unknown variant `fills`, expected one of `on_surface_of`, `distance_from`, `attached_to`, `along`, `fill`"),
         ),
     ];
     for (fields, rule, expected) in cases {
