@@ -12,7 +12,7 @@ use bevy_rapier_molecules::cell_editor::{
 use bevy_rapier_molecules::recipe::Edit;
 use bevy_rapier_molecules::recipe::live::EntryState;
 
-use super::Panels;
+use super::{HINT, Panels};
 
 /// A moved slider changes the scene when it stays where it is for this long, or is released.
 const PAUSE: Duration = Duration::from_millis(150);
@@ -66,7 +66,7 @@ fn show_help(ui: &mut Ui) {
         .default_open(true)
         .show(ui, |ui| {
             for line in HELP {
-                ui.weak(line);
+                ui.label(RichText::new(line).color(HINT));
             }
         });
 }

@@ -26,6 +26,7 @@ const GOOD: Color32 = Color32::from_rgb(120, 200, 120);
 const BUSY: Color32 = Color32::from_rgb(245, 190, 80);
 const BAD: Color32 = Color32::from_rgb(250, 110, 95);
 const ACTIVE: Color32 = Color32::from_rgb(120, 180, 250);
+const HINT: Color32 = Color32::from_gray(165);
 
 /// Shows the panels.
 pub struct PanelPlugin;
@@ -41,6 +42,7 @@ impl Plugin for PanelPlugin {
 pub struct PanelState {
     is_shown: bool,
     files: files::FileNames,
+    keys: KeyFocus,
     /// Numbers of sliders that are being moved, by entry, and when they last changed.
     moving: HashMap<usize, (u32, Instant)>,
     /// Upper ends of the sliders, by entry. They stay the same while a recipe is open.
@@ -52,6 +54,7 @@ impl PanelState {
         Self {
             is_shown,
             files: files::FileNames::default(),
+            keys: KeyFocus::default(),
             moving: HashMap::default(),
             ends: HashMap::default(),
         }
@@ -79,7 +82,7 @@ fn show(
     if !state.is_shown {
         return Ok(());
     }
-    keep_keys(ctx, &mut input);
+    input.keys_taken = state.keys.update(ctx);
     let mut panels = Panels {
         editor: &mut editor,
         state: &mut state,
@@ -104,16 +107,31 @@ fn show(
     Ok(())
 }
 
-/// The keys belong to the editor unless a text field has them. Other widgets get no focus: with it,
-/// Space and Tab would press buttons.
-fn keep_keys(ctx: &egui::Context, input: &mut CellEditorInput) {
-    input.keys_taken = ctx.text_edit_focused();
-    if !input.keys_taken {
-        ctx.memory_mut(|memory| {
-            if let Some(focused) = memory.focused() {
-                memory.surrender_focus(focused);
-            }
-        });
+/// Keeps the keys for the editor: widgets get no focus, with which Space and Tab would press
+/// buttons, and text fields get it only by the mouse.
+#[derive(Default)]
+struct KeyFocus {
+    /// Whether a text field has the keys.
+    in_text: bool,
+    /// Whether the mouse was used in the last frame.
+    mouse_used: bool,
+}
+
+impl KeyFocus {
+    /// Returns whether a text field has the keys.
+    fn update(&mut self, ctx: &egui::Context) -> bool {
+        let is_allowed = self.in_text || self.mouse_used;
+        self.in_text = ctx.text_edit_focused() && is_allowed;
+        self.mouse_used =
+            ctx.input(|input| input.pointer.any_pressed() || input.pointer.any_released());
+        if !self.in_text {
+            ctx.memory_mut(|memory| {
+                if let Some(focused) = memory.focused() {
+                    memory.surrender_focus(focused);
+                }
+            });
+        }
+        self.in_text
     }
 }
 

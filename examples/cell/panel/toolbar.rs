@@ -3,7 +3,7 @@
 use bevy_egui::egui::{Button, ComboBox, RichText, Slider, Ui};
 use bevy_rapier_molecules::cell_editor::{CellEditorCommand, CellEditorMode, CellEditorTool};
 
-use super::{BUSY, Panels};
+use super::{BUSY, HINT, Panels};
 
 /// Largest radius of the brush, nm.
 const MAX_BRUSH: f32 = 10.0;
@@ -183,7 +183,7 @@ fn show_hint(ui: &mut Ui, panels: &mut Panels) {
             (_, CellEditorMode::Rapier, _) => "pull molecules; Packing keeps them".to_owned(),
             (.., selected) => format!("{selected} selected"),
         };
-        ui.weak(hint);
+        ui.label(RichText::new(hint).color(HINT));
         return;
     };
     let name = editor
