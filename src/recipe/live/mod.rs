@@ -457,7 +457,7 @@ impl LivePacking {
         let document = self.save()?;
         let written = || {
             let mut temporary = TemporaryFile::create(path)?;
-            write!(temporary.file, "{document:#}\n")?;
+            writeln!(temporary.file, "{document:#}")?;
             temporary.rename_to(path)
         };
         written().map_err(|error| RecipeProblem::Write(error).at(&path.to_string_lossy(), ""))

@@ -101,7 +101,7 @@ impl LivePacking {
             let shape = &self.crowd().templates()[variant.template as usize];
             let is_same = |new: &u32| have_same_spheres(shape, &crowd.templates()[*new as usize]);
             let templates: Vec<u32> = maker.variants.iter().map(|new| new.template).collect();
-            match templates.iter().position(|new| is_same(new)) {
+            match templates.iter().position(is_same) {
                 Some(new) => found.push(new),
                 None if used.contains(&variant.template) => return None,
                 // Nobody has this shape.

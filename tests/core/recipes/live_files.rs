@@ -25,7 +25,7 @@ fn placed(packing: &LivePacking) -> Vec<Placed> {
     let mut placed: Vec<Placed> = members
         .map(|(member, row)| {
             let template = packing.crowd().template_of(member);
-            let shape = template.positions().iter().flat_map(|p| p.to_array());
+            let shape = template.positions().iter().flat_map(Vec3::to_array);
             let shape = shape
                 .chain(template.radii().iter().copied())
                 .map(f32::to_bits);

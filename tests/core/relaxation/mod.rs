@@ -1,5 +1,6 @@
 //! Crowds of fixed and confined molecules, and the springs of every surface.
 
+mod crowd_edits;
 mod fixed_members;
 mod fixtures;
 mod mixed_confinement;
