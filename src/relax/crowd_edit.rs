@@ -102,7 +102,8 @@ impl Relaxer {
     ///
     /// Stall detection restarts, and a coarse start ends. Rotations that are normalized keep their
     /// bits. Two fixed molecules may overlap: the [status](Self::status) counts that, and the crowd
-    /// does not come to rest. [`warnings`](Self::warnings) stay those of before.
+    /// does not come to rest. [`warnings`](Self::warnings) stay those of before. A device starts
+    /// again with the new crowd; the CPU replaces it if a molecule is fixed.
     ///
     /// ```
     /// use std::{ops::ControlFlow, sync::Arc};

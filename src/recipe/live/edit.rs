@@ -36,7 +36,8 @@ pub enum Edit {
     ///
     /// Added molecules are placed as by [`populate`](crate::recipe::populate()), around those that
     /// are there; a lipid gets a random conformer, and the emptiest of some random places of its
-    /// leaflet. If there are too many, the molecules that were added last are removed, frozen ones
+    /// leaflet; a sphere with a distribution of sizes has one of the sizes of the population. If
+    /// there are too many, the molecules that were added last are removed, frozen ones
     /// after all others.
     SetCount {
         /// The entry.
@@ -45,7 +46,8 @@ pub enum Edit {
         count: u32,
     },
     /// Adds molecules within a ball: inside of their region, or on the part of their surface that
-    /// is in the ball. Gradients and partners of the entry are ignored.
+    /// is in the ball or up to 2.5 nm above or below it. Gradients and partners of the entry are
+    /// ignored.
     Paint {
         /// The entry.
         entry: usize,

@@ -5,7 +5,8 @@
 //! in the world. It remembers what is close:
 //!
 //! 1. *Neighbors.* A grid of boxes finds the molecules that may touch. The boxes are wider than
-//!    needed by a *skin*, so the neighbors stay valid until a molecule has left its box.
+//!    needed by a *skin*, so the neighbors stay valid until a molecule has left its box. A few that
+//!    have left theirs are compared with all others; after more, the grid finds all neighbors again.
 //! 2. *Clusters.* The spheres of a molecule are grouped into clusters of 16 once
 //!    ([`RigidSpheres`]). Two neighbors remember which of their clusters have spheres within reach
 //!    plus a skin. The list stays valid until the two have moved and turned against each other by

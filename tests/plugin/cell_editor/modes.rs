@@ -63,6 +63,7 @@ fn a_body_of_rapier_is_pulled_to_the_pointer() {
     let mut app = editor("pulled", [0, 0, 5]);
     run_to_rest(&mut app);
     set_mode(&mut app, CellEditorMode::Rapier);
+    assert_eq!(state(&app).mode(), CellEditorMode::Rapier);
     run(&mut app, 3);
     let id = molecules_of(&app, GRANULE)[0];
     let from = packing(&app).pose_of(id).unwrap().position;
@@ -84,7 +85,7 @@ fn opening_a_recipe_ends_physics() {
     run_to_rest(&mut app);
     set_mode(&mut app, CellEditorMode::Brownian);
     run(&mut app, 2);
-    assert_eq!(bodies(&mut app), 5);
+    assert_eq!(bodies(&mut app), 5, "{:?}", state(&app).notices().last());
     let other = write_recipe("second.json", &cell([0, 1, 1]));
     open(&mut app, &other);
     assert_eq!(state(&app).mode(), CellEditorMode::Packing);
