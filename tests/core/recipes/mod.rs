@@ -10,6 +10,7 @@ mod examples_of_cellpack;
 mod gradients;
 mod live_edits;
 mod live_files;
+mod live_joints;
 mod live_scene;
 mod malformed_recipes;
 mod packed_spheres;
