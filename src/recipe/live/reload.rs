@@ -42,7 +42,8 @@ impl LivePacking {
             .map(|(row, matched)| {
                 let matched = matched.as_ref()?;
                 let placed = population.report.entries[row].placed;
-                let is_same = self.asks_same(matched.row, &recipe, row, placed);
+                let is_bound = recipe.entries.get(row).is_some_and(Entry::is_bound);
+                let is_same = is_bound || self.asks_same(matched.row, &recipe, row, placed);
                 (!is_same).then_some(placed)
             })
             .collect();

@@ -414,6 +414,32 @@ fn fibers_and_guests_stay_when_other_numbers_of_the_recipe_change() {
 }
 
 #[test]
+fn guests_with_a_number_of_their_own_stay_after_some_were_removed() {
+    let mut file = chains();
+    file["composition"]["guests"]["count"] = json!(6);
+    file["bevy_rapier_molecules"]["composition"]["guests"]["rule"] =
+        json!({ "distance_from": { "of": "hosts", "min": 1.5, "max": 2.5 } });
+    let mut packing = packed(&file);
+    check(&packing);
+    let guest = of_object(&packing, "guest")[1];
+    packing.apply(Edit::Remove(vec![guest])).unwrap();
+    let before = joined(&packing);
+    assert_eq!(before.len(), 2 * (LINKS - 1) + 5);
+    let saved = packing.save().unwrap();
+    assert_eq!(saved["composition"]["guests"]["count"], json!(5));
+    assert_eq!(connected(&live(&saved)), connected(&packing));
+    let change = packing.replace_recipe(read(&saved)).unwrap();
+    assert_eq!((change.added.len(), change.removed.len()), (0, 0));
+    assert_eq!(joined(&packing), before);
+    // Another number places them anew.
+    file["composition"]["guests"]["count"] = json!(8);
+    let change = packing.replace_recipe(read(&file)).unwrap();
+    assert_eq!((change.added.len(), change.removed.len()), (13, 10));
+    settle(&mut packing);
+    check(&packing);
+}
+
+#[test]
 fn changed_fibers_and_guests_are_placed_anew_and_all_others_stay() {
     let file = chains();
     let changes: [(&str, &str, Value, usize); 4] = [
