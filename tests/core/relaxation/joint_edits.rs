@@ -149,6 +149,17 @@ fn strained_joints_move_their_molecules_when_only_some_molecules_move() {
     };
     relaxer.edit(&edit).unwrap();
     assert_eq!(relaxer.status().strained_joints, 2);
+    // No atoms overlap: only the joints tell which molecules move.
+    assert_eq!(relaxer.status().overlaps, 0);
+    let before = relaxer.crowd().members().to_vec();
+    relaxer.step().unwrap();
+    let members = relaxer.crowd().members().iter().zip(&before);
+    let moved = members.map(|(now, before)| now.pose != before.pose);
+    let moved: Vec<usize> = (0..)
+        .zip(moved)
+        .filter_map(|(k, moved)| moved.then_some(k))
+        .collect();
+    assert_eq!(moved, [4, 5, 6]);
     run(&mut relaxer);
     check(&relaxer);
 }
