@@ -202,23 +202,37 @@ impl Crowd {
     /// [`CrowdError`] if a member does not exist, both are the same, or a frame or limit is
     /// invalid.
     pub fn add_joint(&mut self, mut joint: CrowdJoint) -> Result<(), CrowdError> {
+        self.check_joint(&joint)?;
+        for frame in &mut joint.frames {
+            frame.rotation = frame.rotation.normalize();
+        }
+        self.joints.push(joint);
+        Ok(())
+    }
+
+    /// As [`add_joint`](Self::add_joint), but keeps the bits of rotations that are normalized.
+    pub(crate) fn add_exact_joint(&mut self, mut joint: CrowdJoint) -> Result<(), CrowdError> {
+        self.check_joint(&joint)?;
+        joint.frames = joint.frames.map(Pose::normalized_once);
+        self.joints.push(joint);
+        Ok(())
+    }
+
+    fn check_joint(&self, joint: &CrowdJoint) -> Result<(), CrowdError> {
         joint.limits.check()?;
-        for (member, frame) in joint.members.into_iter().zip(&mut joint.frames) {
+        for (member, frame) in joint.members.into_iter().zip(joint.frames) {
             check_index("molecule", member, self.members.len())?;
             if !frame.is_rigid() {
                 return Err(CrowdError::BadFrame {
                     molecule: member,
-                    frame: *frame,
+                    frame,
                 });
             }
-            frame.rotation = frame.rotation.normalize();
         }
-        if joint.members[0] == joint.members[1] {
-            return Err(CrowdError::SelfJoint {
-                molecule: joint.members[0],
-            });
+        let [first, second] = joint.members;
+        if first == second {
+            return Err(CrowdError::SelfJoint { molecule: first });
         }
-        self.joints.push(joint);
         Ok(())
     }
 
@@ -256,8 +270,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Removes molecules; the others keep their order. Returns the new index of each, none if it is
-    /// removed.
+    /// Removes molecules and their joints; the others keep their order. Returns the new index of each
+    /// molecule, none if it is removed.
     pub(crate) fn remove_members(
         &mut self,
         removed: &[u32],
@@ -273,9 +287,17 @@ impl Crowd {
             count += u32::from(stays);
             index
         });
-        let indices = indices.collect();
+        let indices: Vec<Option<u32>> = indices.collect();
         let mut stays = stays.into_iter();
         self.members.retain(|_| stays.next().unwrap_or(true));
+        self.joints.retain_mut(|joint| {
+            let [Some(first), Some(second)] = joint.members.map(|member| indices[member as usize])
+            else {
+                return false;
+            };
+            joint.members = [first, second];
+            true
+        });
         Ok(indices)
     }
 

@@ -68,6 +68,7 @@ pub(super) fn resolve(
             compartments: Vec::new(),
             entries: Vec::new(),
             saved: Vec::new(),
+            saved_joints: Vec::new(),
             warnings: Vec::new(),
             document: None,
         },

@@ -10,6 +10,7 @@ use super::distribution::Distribution;
 use super::gradient::Gradient;
 use super::rule::Rule;
 use crate::compartment::Surface;
+use crate::crowd::CrowdJoint;
 use crate::molecule::{LoadOptions, Structure};
 use crate::pose::Pose;
 
@@ -44,6 +45,9 @@ pub struct Recipe {
     pub entries: Vec<Entry>,
     /// Molecules at the places where they were saved.
     pub saved: Vec<SavedMolecules>,
+    /// Joints between saved molecules. Their members are indices of the poses of all `saved`, one
+    /// after the other.
+    pub saved_joints: Vec<CrowdJoint>,
     /// What was ignored or replaced.
     pub warnings: Vec<RecipeWarning>,
     /// The file, if its format is that of cellPACK, to be saved with changes.
@@ -265,6 +269,13 @@ pub struct Entry {
     pub fiber: Option<FiberEntry>,
     /// Where the molecules are relative to others; `count` is zero if it follows from the rule.
     pub rule: Option<Rule>,
+}
+
+impl Entry {
+    /// Whether the molecules are links of fibers or placed by a rule, and therefore have joints.
+    pub(super) fn is_bound(&self) -> bool {
+        self.fiber.is_some() || self.rule.is_some()
+    }
 }
 
 /// The fibers of an entry.

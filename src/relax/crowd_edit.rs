@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
+use super::joint_sums::JointSums;
 use super::morton_order::morton_order;
 use super::relaxer::check_sizes;
 use super::{RelaxError, RelaxStatus, Relaxer};
 use crate::compartment::Surface;
-use crate::crowd::{Crowd, CrowdMember, CrowdPlacement};
+use crate::crowd::{Crowd, CrowdJoint, CrowdMember, CrowdPlacement};
 use crate::force::{Body, Push};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
@@ -21,8 +22,9 @@ const MAX_INSERTED: usize = 128;
 
 /// Changes of a crowd that a [`Relaxer`] relaxes.
 ///
-/// Indices of members are those before the edit. Templates, compartments and placements are added
-/// after the existing ones, and members of the same edit may refer to them.
+/// Indices of members are those before the edit, except in [`joints`](Self::joints). Templates,
+/// compartments and placements are added after the existing ones, and members of the same edit may
+/// refer to them.
 #[derive(Clone, Debug, Default)]
 pub struct CrowdEdit {
     /// New templates.
@@ -31,7 +33,7 @@ pub struct CrowdEdit {
     pub compartments: Vec<Arc<dyn Surface>>,
     /// New placements.
     pub placements: Vec<CrowdPlacement>,
-    /// Members that are removed. The others keep their order.
+    /// Members that are removed, with their joints. The others keep their order.
     pub removed: Vec<u32>,
     /// Members that are added after all others.
     pub added: Vec<CrowdMember>,
@@ -41,6 +43,10 @@ pub struct CrowdEdit {
     pub fixed: Vec<(u32, bool)>,
     /// Members with new placements.
     pub placed: Vec<(u32, Option<u32>)>,
+    /// Joints that are added after those that stay. Their members have the indices after the edit:
+    /// first the members that stay, then the added ones. Rotations of frames that are normalized
+    /// keep their bits.
+    pub joints: Vec<CrowdJoint>,
 }
 
 impl CrowdEdit {
@@ -77,6 +83,9 @@ impl CrowdEdit {
         let indices = edited.remove_members(&self.removed)?;
         for member in &self.added {
             edited.add_exact_member(*member)?;
+        }
+        for joint in &self.joints {
+            edited.add_exact_joint(*joint)?;
         }
         Ok((edited, indices))
     }
@@ -136,7 +145,7 @@ impl Relaxer {
     /// ```
     ///
     /// # Errors
-    /// [`RelaxError`] if an index or pose is invalid, a molecule is larger than the periodic box, or
+    /// [`RelaxError`] if an index, pose or joint is invalid, a molecule is larger than the periodic box, or
     /// too many atoms lie in one place; nothing has changed then.
     pub fn edit(&mut self, edit: &CrowdEdit) -> Result<Vec<Option<u32>>, RelaxError> {
         self.read_back()?;
@@ -279,9 +288,11 @@ impl Relaxer {
         owners
     }
 
-    /// Resizes what is computed from the members, and forgets the sums of their contacts.
+    /// Resizes what is computed from the members, finds the owners of the joints, and forgets the
+    /// sums of contacts.
     fn reset_owners(&mut self) {
         let owners = self.order.len();
+        self.joints = JointSums::new(&self.crowd, &self.order);
         self.sums_config = None;
         if let Some(local) = &mut self.local {
             local.reset();

@@ -18,6 +18,8 @@ pub(super) struct JointSums {
     owners: Vec<[u32; 2]>,
     /// Corrections of the two members of each joint.
     sides: Vec<[ProjectionSums; 2]>,
+    /// Whether each joint exceeds its limits.
+    is_strained: Vec<bool>,
     /// Joint and side of each owner, owner by owner, and the first of each owner.
     of_owners: Vec<(u32, u8)>,
     starts: Vec<u32>,
@@ -52,6 +54,7 @@ impl JointSums {
         }
         Self {
             sides: vec![[ProjectionSums::default(); 2]; owners.len()],
+            is_strained: vec![false; owners.len()],
             owners,
             of_owners: listed
                 .into_iter()
@@ -65,10 +68,11 @@ impl JointSums {
     pub fn update(&mut self, crowd: &Crowd, bodies: &[Body]) -> u64 {
         self.sides
             .par_iter_mut()
+            .zip(&mut self.is_strained)
             .zip(&self.owners)
             .zip(crowd.joints())
             .with_min_len(JOINTS_PER_TASK)
-            .map(|((sides, owners), joint)| {
+            .map(|(((sides, is_strained), owners), joint)| {
                 let state = crowd.state_of(joint);
                 let excess = state.excess(&joint.limits);
                 let bodies = owners.map(|owner| &bodies[owner as usize]);
@@ -77,9 +81,18 @@ impl JointSums {
                 } else {
                     joint_corrections(bodies, &state, &excess)
                 };
-                u64::from(excess.is_strained())
+                *is_strained = excess.is_strained();
+                u64::from(*is_strained)
             })
             .sum()
+    }
+
+    /// Calls `visit` with the owners of each joint that exceeded its limits in the last update.
+    pub fn for_each_strained(&self, mut visit: impl FnMut([u32; 2])) {
+        let joints = self.owners.iter().zip(&self.is_strained);
+        for (owners, _) in joints.filter(|(_, is_strained)| **is_strained) {
+            visit(*owners);
+        }
     }
 
     /// The sum over the joints of a molecule.

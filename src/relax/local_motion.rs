@@ -1,14 +1,15 @@
-//! [`LocalMotion`]: only molecules near unresolved contacts move.
+//! [`LocalMotion`]: only molecules near unresolved contacts or strained joints move.
 //!
 //! In a crowd at rest, many gaps are between the clearance and the slightly larger gap to which
 //! contacts are pushed apart. Every iteration would move these molecules a little, and search all
-//! of them again. After an edit of a few molecules, only those move that have an unresolved contact
-//! or are out of place, now or in the last few iterations; what was found between the others is
-//! kept.
+//! of them again. After an edit of a few molecules, only those move that have an unresolved
+//! contact or a strained joint or are out of place, now or in the last few iterations; what was found
+//! between the others is kept.
 
 use super::Relaxer;
 
-/// Iterations for which a molecule continues to move after its last unresolved contact.
+/// Iterations for which a molecule continues to move after its last unresolved contact or strained
+/// joint.
 const HOLD: u32 = 4;
 
 /// Which molecules move.
@@ -33,8 +34,8 @@ impl LocalMotion {
 }
 
 impl Relaxer {
-    /// Sets whether only molecules with unresolved contacts or out of their places move, on the
-    /// CPU. Iterations are faster if they are few, as after an [edit](Self::edit) of a crowd at
+    /// Sets whether only molecules with unresolved contacts, strained joints or out of their places
+    /// move, on the CPU. Iterations are faster if they are few, as after an [edit](Self::edit) of a crowd at
     /// rest. If there is no progress, all molecules move again.
     pub fn set_local_motion(&mut self, is_local: bool) {
         if is_local != self.local.is_some() {
@@ -44,18 +45,20 @@ impl Relaxer {
         }
     }
 
-    /// Marks the owners with unresolved contacts or springs.
+    /// Marks the owners with unresolved contacts, strained joints or springs.
     pub(super) fn mark_moving(&mut self) {
         let Some(local) = &mut self.local else {
             return;
         };
         let last = self.iterations + HOLD;
         local.until.resize(self.order.len(), 0);
-        self.contacts.for_each_unresolved(|owners| {
+        let mut mark = |owners: [u32; 2]| {
             for owner in owners {
                 local.until[owner as usize] = last;
             }
-        });
+        };
+        self.contacts.for_each_unresolved(&mut mark);
+        self.joints.for_each_strained(&mut mark);
         for (until, spring) in local.until.iter_mut().zip(&self.springs) {
             if !spring.is_zero() {
                 *until = last;

@@ -37,8 +37,32 @@ pub(crate) struct AdditionsFile {
     /// Additions to entries of the composition, by their names.
     pub composition: BTreeMap<String, EntryAdditions>,
     /// Molecules at the places where they were saved. Those beyond the numbers given here are
-    /// placed as always, except for the ratios of a membrane of which anything is saved.
+    /// placed as always, except for the ratios of a membrane, fibers, and molecules with a rule, of
+    /// which anything is saved.
     pub placements: Vec<SavedFile>,
+    /// Joints between the molecules of `placements`.
+    pub joints: Vec<JointFile>,
+}
+
+/// A joint between two saved molecules.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct JointFile {
+    /// Which two molecules: indices of the poses of all `placements`, one after the other.
+    pub members: [u32; 2],
+    /// Frame of the joint in each of them: position relative to the center of mass, and rotation as
+    /// a quaternion x, y, z, w.
+    pub frames: [[f64; 7]; 2],
+    /// Largest distance of the origins of the frames.
+    pub gap: f64,
+    /// Least distance of the origins of the frames. Default: 0.
+    #[serde(default)]
+    pub min_gap: f64,
+    /// Largest angle between the z axes of the frames, radian. Default: any.
+    #[serde(default)]
+    pub bend: Option<f64>,
+    /// Largest rotation about the z axis, radian. Default: any.
+    #[serde(default)]
+    pub twist: Option<f64>,
 }
 
 /// Saved molecules of one kind in one region.

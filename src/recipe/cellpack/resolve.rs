@@ -118,6 +118,7 @@ pub(in crate::recipe) fn resolve(
             compartments: Vec::new(),
             entries: Vec::new(),
             saved: Vec::new(),
+            saved_joints: Vec::new(),
             warnings: unknown_keys(&cellpack.value),
             document: Some(Arc::new(cellpack.value.clone())),
         },

@@ -1,29 +1,35 @@
 //! [`with_molecules`]: a recipe file with the numbers and places of its molecules.
 //!
-//! Numbers replace those of the composition; places are in the list `placements` of the block
-//! `bevy_rapier_molecules`. All other keys stay.
+//! Numbers replace those of the composition, except where fibers or a rule determine them; places
+//! and joints are in the lists `placements` and `joints` of the block `bevy_rapier_molecules`. All
+//! other keys stay.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
 use super::resolve::NM_PER_ANGSTROM;
+use crate::crowd::{CrowdJoint, JointLimits};
 use crate::pose::Pose;
-use crate::recipe::model::{Recipe, Region, SavedMolecules};
+use crate::recipe::model::{Entry, Recipe, Region, SavedMolecules};
+use crate::recipe::rule::Rule;
 
 /// The block of our additions.
 const BLOCK: &str = "bevy_rapier_molecules";
 
-/// The file of a recipe with `counts` of each row and all molecules at their places.
+/// The file of a recipe with `counts` of each row and all molecules at their places. The members of
+/// `joints` are indices of all poses, one after the other.
 pub(in crate::recipe) fn with_molecules(
     document: &Value,
     recipe: &Recipe,
     counts: &[u32],
     molecules: &[SavedMolecules],
+    joints: &[CrowdJoint],
 ) -> Value {
     let mut document = document.clone();
     let mut items: BTreeMap<&str, u32> = BTreeMap::new();
-    for (entry, &count) in recipe.entries.iter().zip(counts) {
+    let counted = recipe.entries.iter().zip(counts);
+    for (entry, &count) in counted.filter(|(entry, _)| has_count(entry)) {
         // An entry of several regions gets the smallest number: the places of the others count.
         let least = items.entry(&entry.place).or_insert(count);
         *least = count.min(*least);
@@ -50,9 +56,20 @@ pub(in crate::recipe) fn with_molecules(
                 entry.remove("places");
             }
             block.insert("placements".to_owned(), placements);
+            block.remove("joints");
+            if !joints.is_empty() {
+                let joints = joints.iter().map(|joint| joint_value(joint, nm)).collect();
+                block.insert("joints".to_owned(), joints);
+            }
         }
     }
     document
+}
+
+/// Whether the count of an entry is its number of molecules.
+fn has_count(entry: &Entry) -> bool {
+    let rule = entry.rule.as_ref();
+    entry.fiber.is_none() && !rule.is_some_and(Rule::determines_count)
 }
 
 /// The item of the composition at a place, such as `composition.proteins` or
@@ -117,7 +134,28 @@ fn placements(recipe: &Recipe, molecules: &[SavedMolecules], nm: f64) -> Value {
     groups.collect()
 }
 
-/// Position and rotation of a molecule.
+/// A joint, without the limits that are defaults.
+fn joint_value(joint: &CrowdJoint, nm: f64) -> Value {
+    let (limits, free) = (&joint.limits, JointLimits::default());
+    let mut value = json!({
+        "members": joint.members,
+        "frames": joint.frames.map(|frame| pose_value(&frame, nm)),
+        "gap": number(limits.gap, nm),
+    });
+    let optional = [
+        ("min_gap", limits.min_gap, free.min_gap, nm),
+        ("bend", limits.bend, free.bend, 1.0),
+        ("twist", limits.twist, free.twist, 1.0),
+    ];
+    for (key, limit, default, unit) in optional {
+        if limit.to_bits() != default.to_bits() {
+            value[key] = number(limit, unit);
+        }
+    }
+    value
+}
+
+/// Position and rotation of a molecule or frame.
 fn pose_value(pose: &Pose, nm: f64) -> Value {
     let position = pose.position.to_array().map(|part| number(part, nm));
     let rotation = pose.rotation.to_array().map(|part| number(part, 1.0));

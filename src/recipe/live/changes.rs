@@ -35,6 +35,7 @@ impl LivePacking {
 
     pub(super) fn set_count(&mut self, entry: usize, count: u32) -> Result<Change, RecipeError> {
         let EntryNumbers { now, asked } = self.numbers(entry)?;
+        self.check_unbound(entry)?;
         let mut change = Change::default();
         if asked != count {
             change.asked = Some(Changed {
@@ -60,6 +61,7 @@ impl LivePacking {
 
     fn paint(&mut self, entry: usize, brush: Brush, count: u32) -> Result<Change, RecipeError> {
         self.numbers(entry)?;
+        self.check_unbound(entry)?;
         let Brush { center, radius } = brush;
         if !(center.is_finite() && radius.is_finite() && radius > 0.0) {
             return Err(self.error(EditError::BadBrush { center, radius }));
@@ -71,7 +73,7 @@ impl LivePacking {
     }
 
     fn remove(&self, ids: &[MoleculeId]) -> Result<Change, RecipeError> {
-        let indices = self.indices(ids)?;
+        let indices = self.with_fibers(self.indices(ids)?);
         let removed = indices.into_iter().map(|index| self.molecule(index));
         Ok(Change {
             removed: removed.collect(),
@@ -178,7 +180,7 @@ impl LivePacking {
         Pcg64Mcg::seed_from_u64(self.seed ^ stream)
     }
 
-    /// Makes a change, and sets the members of its removed molecules to what they were at last.
+    /// Makes a change, and sets its removed molecules and joints to what they were at last.
     pub(super) fn make(&mut self, change: &mut Change) -> Result<(), RecipeError> {
         let mut edit = CrowdEdit::default();
         for molecule in &mut change.removed {
@@ -199,6 +201,8 @@ impl LivePacking {
             .iter()
             .map(|molecule| molecule.member)
             .collect();
+        change.parted = self.joints_of(&edit.removed);
+        edit.joints = self.joints_to_add(change)?;
         let indices = self.edit_crowd(&edit)?;
         let mut stays = indices.iter().map(Option::is_some);
         self.ids.retain(|_| stays.next().unwrap_or(true));

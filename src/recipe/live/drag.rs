@@ -13,6 +13,9 @@ use crate::relax::{CrowdEdit, RelaxStatus};
 /// at most, have time to give way.
 const MAX_STEP_NM: f32 = 0.2;
 
+/// Stretch of its joints beyond which a dragged molecule waits for its neighbors, nm.
+const MAX_STRETCH_NM: f32 = 0.2;
+
 /// A molecule that follows the pointer.
 pub(super) struct Drag {
     pub id: MoleculeId,
@@ -107,6 +110,12 @@ impl LivePacking {
         let index = self.index_of(drag.id)?;
         let pose = drag.next(&self.crowd().members()[index].pose)?;
         Some((index as u32, pose))
+    }
+
+    /// The next pose of the dragged molecule, unless it has to wait for those that are joined to it.
+    pub(super) fn next_pulled(&self) -> Option<(u32, Pose)> {
+        let next = self.next_dragged();
+        next.filter(|(index, _)| self.stretch_of(*index) <= MAX_STRETCH_NM)
     }
 
     /// One iteration in which the dragged molecule moves.

@@ -32,7 +32,8 @@ impl std::fmt::Display for MoleculeId {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Edit {
-    /// Sets the number of molecules of an entry.
+    /// Sets the number of molecules of an entry, unless they are links of fibers or placed by a rule
+    /// ([`can_set_count`](super::EntryState::can_set_count)).
     ///
     /// Added molecules are placed as by [`populate`](crate::recipe::populate()), around those that
     /// are there; a lipid gets a random conformer, and the emptiest of some random places of its
@@ -47,7 +48,7 @@ pub enum Edit {
     },
     /// Adds molecules within a ball: inside of their region, or on the part of their surface that
     /// is in the ball or up to 2.5 nm above or below it. Gradients and partners of the entry are
-    /// ignored.
+    /// ignored. Not for entries whose number cannot be set.
     Paint {
         /// The entry.
         entry: usize,
@@ -58,7 +59,8 @@ pub enum Edit {
         /// Number of molecules.
         count: u32,
     },
-    /// Removes molecules.
+    /// Removes molecules. With the link of a fiber, all its links are removed. Molecules that a rule
+    /// has bound to others stay, and are free.
     Remove(Vec<MoleculeId>),
     /// Freezes or frees molecules. Frozen ones never move; the others give way.
     Freeze {
@@ -117,6 +119,18 @@ pub enum EditError {
         entry: usize,
         /// Number of entries.
         count: usize,
+    },
+    /// Molecules of fibers and of rules are not added or removed one by one.
+    #[error(
+        "the number of '{name}' in {region} cannot be changed here, because {reason}; edit the recipe file, which is then read again"
+    )]
+    FixedCount {
+        /// Compartment and region of the entry.
+        region: String,
+        /// Name of the entry.
+        name: String,
+        /// What determines the number.
+        reason: &'static str,
     },
     /// There is no such molecule, or no longer.
     #[error("there is no molecule {id}; it may have been removed")]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{MAX_HISTORY, MAX_HISTORY_MOLECULES, MoleculeId};
-use crate::crowd::CrowdMember;
+use crate::crowd::{CrowdJoint, CrowdMember};
 use crate::pose::Pose;
 
 /// A molecule that is added or removed.
@@ -12,6 +12,14 @@ pub(super) struct Molecule {
     pub id: MoleculeId,
     pub row: u32,
     pub member: CrowdMember,
+}
+
+/// A joint that is added or removed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Joined {
+    /// Its molecules; the indices in the joint are outdated.
+    pub ids: [MoleculeId; 2],
+    pub joint: CrowdJoint,
 }
 
 /// A value before and after a change.
@@ -37,6 +45,10 @@ impl<K: Copy, T: Copy> Changed<K, T> {
 pub(super) struct Change {
     pub added: Vec<Molecule>,
     pub removed: Vec<Molecule>,
+    /// Joints that come with added molecules.
+    pub joined: Vec<Joined>,
+    /// Joints that go with removed molecules.
+    pub parted: Vec<Joined>,
     pub poses: Vec<Changed<MoleculeId, Pose>>,
     pub frozen: Vec<Changed<MoleculeId, bool>>,
     /// Number that an entry is asked for.
@@ -49,6 +61,8 @@ impl Change {
         Self {
             added: self.removed.clone(),
             removed: self.added.clone(),
+            joined: self.parted.clone(),
+            parted: self.joined.clone(),
             poses: self.poses.iter().map(Changed::reversed).collect(),
             frozen: self.frozen.iter().map(Changed::reversed).collect(),
             asked: self.asked.as_ref().map(Changed::reversed),
@@ -59,9 +73,10 @@ impl Change {
         self.molecules() == 0 && self.asked.is_none()
     }
 
-    /// Number of molecules that it remembers.
+    /// Number of molecules and joints that it remembers.
     fn molecules(&self) -> usize {
-        self.added.len() + self.removed.len() + self.poses.len() + self.frozen.len()
+        let joints = self.joined.len() + self.parted.len();
+        self.added.len() + self.removed.len() + self.poses.len() + self.frozen.len() + joints
     }
 }
 

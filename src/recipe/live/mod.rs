@@ -13,6 +13,13 @@
 //!
 //! The same recipe, seed and order of calls give the same bits.
 //!
+//! # Fibers and rules
+//!
+//! Links of fibers and molecules that a rule has placed have joints. Their numbers follow from the
+//! recipe: [`EntryState::can_set_count`] is false for their entries. Joints go with their molecules
+//! and come back with them. A dragged molecule pulls those that are joined to it, and waits for
+//! them.
+//!
 //! # Order of molecules
 //!
 //! [`molecule_ids`](LivePacking::molecule_ids) has the id of each member of
@@ -22,6 +29,7 @@
 //! [`replace_recipe`](LivePacking::replace_recipe).
 
 mod changes;
+mod connections;
 mod drag;
 mod edit;
 mod history;
@@ -69,6 +77,9 @@ pub struct EntryState {
     /// Number that the recipe or the last edit of the number asks for. Removed molecules leave it
     /// as it is.
     pub asked: u32,
+    /// Whether [`Edit::SetCount`] and [`Edit::Paint`] can change the number: not of links of fibers
+    /// and of molecules that a rule places.
+    pub can_set_count: bool,
     /// Color of the recipe, red, green and blue from 0 to 1.
     pub color: Option<[f32; 3]>,
 }
@@ -174,6 +185,9 @@ impl LivePacking {
                 name: entry.name.clone(),
                 count: entry.placed,
                 asked: entry.asked.unwrap_or(entry.placed),
+                can_set_count: !kind
+                    .entry
+                    .is_some_and(|entry| recipe.entries[entry].is_bound()),
                 color: recipe.ingredients[kind.ingredient].color,
             });
         let mut packing = Self {
@@ -203,7 +217,7 @@ impl LivePacking {
     /// # Errors
     /// [`RecipeError`] if the iteration fails. The molecules stay where they are then.
     pub fn step(&mut self) -> Result<RelaxStatus, RecipeError> {
-        if let Some(dragged) = self.next_dragged() {
+        if let Some(dragged) = self.next_pulled() {
             return self.step_dragging(dragged);
         }
         let mut status = self.status();
@@ -348,8 +362,8 @@ impl LivePacking {
     }
 
     /// Grabs a molecule at a world point, nm. It follows [`drag_to`](Self::drag_to) in the next
-    /// steps, a limited distance in each, and does not turn; the others give way. A drag that is
-    /// under way ends.
+    /// steps, a limited distance in each, and does not turn; the others give way. Molecules that
+    /// are joined to it follow. It waits while they cannot. A drag that is under way ends.
     ///
     /// # Errors
     /// [`RecipeError`] if the molecule does not exist or the point is not finite.
@@ -423,10 +437,12 @@ impl LivePacking {
 
     /// Replaces the recipe, for instance after its file was edited elsewhere.
     ///
-    /// A drag under way ends. Entries are matched by the names of compartment, region, object and entry. Their molecules
-    /// stay where they are; a number that changed in the recipe adds or removes some of them, and
-    /// otherwise the current number stays. If the box, the tolerance or the shape of a compartment
-    /// changed, all molecules are placed anew. The history is cleared.
+    /// A drag under way ends. Entries are matched by the names of compartment, region, object and
+    /// entry. Their molecules stay where they are; a number that changed in the recipe adds or removes
+    /// some of them, and otherwise the current number stays. Fibers are all placed anew if their entry
+    /// changed, and so are molecules with a rule, together with those that the rule refers to, if one
+    /// of these entries changed. If the box, the tolerance or the shape of a compartment changed, all
+    /// molecules are placed anew. The history is cleared.
     ///
     /// # Errors
     /// [`RecipeError`] if the recipe cannot be populated; nothing has changed then.
@@ -439,7 +455,7 @@ impl LivePacking {
     }
 
     /// The recipe file of cellPACK with the current numbers, and all molecules at their places in
-    /// the block `bevy_rapier_molecules`. Reading it gives the same molecules, bit for bit.
+    /// the block `bevy_rapier_molecules`. Reading it gives the same molecules and joints, bit for bit.
     ///
     /// # Errors
     /// [`RecipeError`] if the recipe is not one of cellPACK.

@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{LivePacking, MoleculeId, RecipeChange};
-use crate::crowd::{Crowd, CrowdMember};
+use crate::crowd::{Crowd, CrowdJoint, CrowdMember};
 use crate::halton::spread_point;
 use crate::molecule::MoleculeTemplate;
-use crate::recipe::model::{Compartment, Region, Row};
+use crate::recipe::model::{Compartment, Entry, FiberKind, Region, Row};
 use crate::recipe::population::{Population, RowMaker};
+use crate::recipe::rule::Rule;
 use crate::recipe::{Recipe, RecipeError, populate};
 
 /// Points at which two surfaces are compared.
@@ -34,13 +35,15 @@ impl LivePacking {
             return Ok((packing, change));
         }
         let mut matches = self.matches(&recipe, &population);
+        self.part_groups(&recipe, &population, &mut matches);
         let wanted: Vec<Option<u32>> = matches
             .iter()
             .enumerate()
             .map(|(row, matched)| {
                 let matched = matched.as_ref()?;
                 let placed = population.report.entries[row].placed;
-                let is_same = self.asks_same(matched.row, &recipe, row, placed);
+                let is_bound = recipe.entries.get(row).is_some_and(Entry::is_bound);
+                let is_same = is_bound || self.asks_same(matched.row, &recipe, row, placed);
                 (!is_same).then_some(placed)
             })
             .collect();
@@ -76,7 +79,16 @@ impl LivePacking {
                 let row = *known.get(&key)?;
                 let entries = (self.recipe.entries.get(row), recipe.entries.get(new));
                 let has_same_places = match entries {
-                    (Some(old), Some(new)) => old.places == new.places && old.fixed == new.fixed,
+                    (Some(old), Some(new)) => {
+                        let kinds = (fiber_of(&self.recipe, old), fiber_of(recipe, new));
+                        let rules = (old.rule.as_ref(), new.rule.as_ref());
+                        old.places == new.places
+                            && old.fixed == new.fixed
+                            && old.fiber == new.fiber
+                            && kinds.0 == kinds.1
+                            && rules.0.map(|rule| (&rule.of, rule.kind))
+                                == rules.1.map(|rule| (&rule.of, rule.kind))
+                    }
                     (None, None) => true,
                     _ => false,
                 };
@@ -84,6 +96,39 @@ impl LivePacking {
                 has_same_places.then_some(Match { row, variants })
             })
             .collect()
+    }
+
+    /// Takes back the matches of all entries with joints to molecules that are placed anew.
+    fn part_groups(&self, recipe: &Recipe, population: &Population, matches: &mut [Option<Match>]) {
+        let groups = groups_of(&recipe.entries);
+        let mut is_parted = vec![false; recipe.entries.len()];
+        for (new, entry) in recipe.entries.iter().enumerate() {
+            let stays = matches[new].as_ref().is_some_and(|matched| {
+                let old = matched.row;
+                let placed = population.report.entries[new].placed;
+                let needed = |rule: Option<&Rule>| -> Vec<usize> {
+                    rule.map_or_else(Vec::new, |rule| rule.entries.clone())
+                };
+                let mut before = needed(self.recipe.entries[old].rule.as_ref());
+                let after = needed(entry.rule.as_ref()).into_iter();
+                let after = after.map(|entry| matches[entry].as_ref().map(|m| m.row));
+                let mut after: Vec<Option<usize>> = after.collect();
+                before.sort_unstable();
+                after.sort_unstable();
+                let has_same_others = before.into_iter().map(Some).eq(after);
+                let has_same_number =
+                    self.asks_same(old, recipe, new, placed) || placed == self.entries[old].count;
+                has_same_others && has_same_number
+            });
+            is_parted[groups[new]] |= !stays;
+        }
+        for (new, entry) in recipe.entries.iter().enumerate() {
+            let group = groups[new];
+            let is_alone = groups.iter().filter(|other| **other == group).count() == 1;
+            if is_parted[group] && (entry.is_bound() || !is_alone) {
+                matches[new] = None;
+            }
+        }
     }
 
     /// The variant of `maker` that each variant of a row of this packing is; none if its molecules
@@ -116,7 +161,7 @@ impl LivePacking {
     fn asks_same(&self, old: usize, recipe: &Recipe, new: usize, placed: u32) -> bool {
         match (self.recipe.entries.get(old), recipe.entries.get(new)) {
             (Some(old), Some(new)) => {
-                let asks = |entry: &crate::recipe::Entry| (entry.count.clone(), entry.molarity);
+                let asks = |entry: &Entry| (entry.count.clone(), entry.molarity);
                 asks(old) == asks(new)
             }
             _ => self.populated[old] == placed,
@@ -143,8 +188,9 @@ impl LivePacking {
         };
         crowd.remove_members(&all).map_err(failed)?;
         let (mut ids, mut rows) = (Vec::new(), Vec::new());
+        let mut kept = vec![None; self.ids.len()];
         let members = self.crowd().members().iter().zip(&self.rows);
-        for ((member, row), id) in members.zip(&self.ids) {
+        for (index, ((member, row), id)) in members.zip(&self.ids).enumerate() {
             let Some((new, matched)) = of_old.get(&(*row as usize)) else {
                 continue;
             };
@@ -158,17 +204,25 @@ impl LivePacking {
                 ..*member
             };
             crowd.add_exact_member(member).map_err(failed)?;
+            kept[index] = Some(ids.len() as u32);
             ids.push(*id);
             rows.push(*new as u32);
         }
         let mut next_id = self.next_id;
-        for (member, row) in population.crowd.members().iter().zip(&population.rows) {
+        let mut placed = vec![None; population.rows.len()];
+        let members = population.crowd.members().iter().zip(&population.rows);
+        for (index, (member, row)) in members.enumerate() {
             if matches[*row as usize].is_none() {
                 crowd.add_exact_member(*member).map_err(failed)?;
+                placed[index] = Some(ids.len() as u32);
                 ids.push(MoleculeId(next_id));
                 rows.push(*row);
                 next_id += 1;
             }
+        }
+        let joints = renumbered(self.crowd().joints(), &kept);
+        for joint in joints.chain(renumbered(population.crowd.joints(), &placed)) {
+            crowd.add_exact_joint(joint).map_err(failed)?;
         }
         (population.crowd, population.rows) = (crowd, rows);
         let mut packing = Self::from_population(recipe, population, &self.options, next_id)?;
@@ -185,6 +239,41 @@ struct Match {
     row: usize,
     /// The new variant of each variant before.
     variants: Vec<usize>,
+}
+
+/// The joints whose members both have a new index.
+fn renumbered<'a>(
+    joints: &'a [CrowdJoint],
+    indices: &'a [Option<u32>],
+) -> impl Iterator<Item = CrowdJoint> + 'a {
+    joints.iter().filter_map(|joint| {
+        let [first, second] = joint.members.map(|member| indices[member as usize]);
+        Some(CrowdJoint {
+            members: [first?, second?],
+            ..*joint
+        })
+    })
+}
+
+/// How the links of an entry follow each other.
+fn fiber_of<'a>(recipe: &'a Recipe, entry: &Entry) -> Option<&'a FiberKind> {
+    recipe.ingredients[entry.ingredient].fiber.as_ref()
+}
+
+/// A number for each entry that is the same for all that are connected by rules.
+fn groups_of(entries: &[Entry]) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..entries.len()).collect();
+    for (index, entry) in entries.iter().enumerate() {
+        for &other in entry.rule.iter().flat_map(|rule| &rule.entries) {
+            let (own, old) = (groups[index], groups[other]);
+            for group in &mut groups {
+                if *group == old {
+                    *group = own;
+                }
+            }
+        }
+    }
+    groups
 }
 
 /// Number of molecules of each row of a population.

@@ -1,14 +1,15 @@
-//! The molecules of a packing for its recipe file.
+//! The molecules and joints of a packing for its recipe file.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::{EditError, LivePacking};
+use crate::crowd::CrowdJoint;
 use crate::pose::Pose;
 use crate::recipe::RecipeError;
 use crate::recipe::cellpack::with_molecules;
-use crate::recipe::model::SavedMolecules;
+use crate::recipe::model::{Entry, SavedMolecules};
 
 impl LivePacking {
     /// The recipe file with the current numbers and places.
@@ -17,20 +18,23 @@ impl LivePacking {
             return Err(self.error(EditError::NotCellpack));
         };
         let counts: Vec<u32> = self.entries.iter().map(|entry| entry.count).collect();
-        let mut document = with_molecules(document, &self.recipe, &counts, &self.molecules());
+        let (molecules, joints) = self.molecules();
+        let mut document = with_molecules(document, &self.recipe, &counts, &molecules, &joints);
         if self.recipe.seed != Some(self.seed) {
             document["randomness_seed"] = self.seed.into();
         }
         Ok(document)
     }
 
-    /// All molecules by row, conformer, radius and whether they never move; each row of a leaflet
-    /// at least once, so that an empty one stays empty.
-    fn molecules(&self) -> Vec<SavedMolecules> {
+    /// All molecules by row, conformer, radius and whether they never move; each row of a leaflet,
+    /// of fibers or with a rule at least once, so that an empty one stays empty. With their joints.
+    fn molecules(&self) -> (Vec<SavedMolecules>, Vec<CrowdJoint>) {
         let crowd = self.crowd();
-        let mut groups: BTreeMap<Group, Vec<Pose>> = BTreeMap::new();
-        for (row, maker) in self.makers.iter().enumerate().filter(|(_, m)| m.is_lipid) {
-            if !maker.variants.is_empty() {
+        let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
+        for (row, maker) in self.makers.iter().enumerate() {
+            let entry = self.recipe.entries.get(row);
+            let is_bound = entry.is_some_and(Entry::is_bound);
+            if is_bound || (maker.is_lipid && !maker.variants.is_empty()) {
                 groups.insert(
                     Group {
                         row,
@@ -55,16 +59,28 @@ impl LivePacking {
                 radius: radii.first().filter(|_| has_sizes).map(|r| r.to_bits()),
                 fixed: self.is_frozen_at(index),
             };
-            groups.entry(group).or_default().push(member.pose);
+            groups.entry(group).or_default().push(index);
         }
-        let groups = groups.into_iter().map(|(group, poses)| SavedMolecules {
+        let mut saved = vec![0; crowd.members().len()];
+        for (&member, index) in groups.values().flatten().zip(0..) {
+            saved[member] = index;
+        }
+        let joints = crowd.joints().iter().map(|joint| CrowdJoint {
+            members: joint.members.map(|member| saved[member as usize]),
+            ..*joint
+        });
+        let poses = |members: Vec<usize>| -> Vec<Pose> {
+            let poses = members.into_iter();
+            poses.map(|member| crowd.members()[member].pose).collect()
+        };
+        let groups = groups.into_iter().map(|(group, members)| SavedMolecules {
             row: group.row,
             conformer: group.conformer,
             radius: group.radius.map(f32::from_bits),
             fixed: group.fixed,
-            poses,
+            poses: poses(members),
         });
-        groups.collect()
+        (groups.collect(), joints.collect())
     }
 }
 

@@ -6,10 +6,11 @@ use glam::Vec3;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-use super::places::region;
-use super::{Amount, Builder};
+use super::places::{Places, region};
+use super::row_maker::Variant;
+use super::{Amount, Builder, GivenMolecule};
 use crate::compartment::Confinement;
-use crate::crowd::JointLimits;
+use crate::crowd::{CrowdMember, JointLimits};
 use crate::fiber::{
     Fiber, FiberError, FiberLink, FiberPath, Interior, MAX_LINKS, MidpointPath, RandomWalk,
     SplinePath,
@@ -87,14 +88,16 @@ impl Builder<'_> {
         let at = |problem: RecipeProblem| problem.at(&recipe.source, &*fiber.place);
         let extra = entry.cutoff_surface.unwrap_or(0.0) - link.radius();
         let space = region(self, entry.compartment, None, extra.max(0.0)).map_err(at)?;
-        let placement = match &space {
+        let confined = match &space {
             None => None,
-            Some((index, _)) => {
+            Some((index, surface)) => {
                 let whole = Confinement::WholeInside { clearance: 0.0 };
                 let added = self.crowd.add_placement(*index, whole);
-                Some(added.map_err(|error| at(error.into()))?)
+                let placement = added.map_err(|error| at(error.into()))?;
+                Some((placement, surface.clone(), whole))
             }
         };
+        let placement = confined.as_ref().map(|(placement, ..)| *placement);
         let plan = FiberPlan {
             fiber,
             kind,
@@ -103,6 +106,22 @@ impl Builder<'_> {
             link,
         };
         let template = self.template(entry.ingredient);
+        let shape = (
+            self.bodies[entry.ingredient].template.clone(),
+            plan.link.radius(),
+        );
+        let places = Places::of_links(amount.entry, shape, plan.bounds, confined);
+        self.set_variants(amount.entry, vec![Variant { template, places }]);
+        if self.is_restored(amount.entry) {
+            let member = CrowdMember {
+                template,
+                placement,
+                ..CrowdMember::default()
+            };
+            return self
+                .restore_fibers(amount.entry, &plan.link, &member)
+                .map_err(at);
+        }
         for _ in 0..amount.count {
             let inside = space.as_ref().map(|(_, surface)| Interior {
                 surface: &**surface,
@@ -129,23 +148,53 @@ impl Builder<'_> {
         template: u32,
     ) -> Result<(), RecipeProblem> {
         let members = fiber.add_with_template(&mut self.crowd, template)?;
-        let radius = fiber.link.radius();
         self.fibers[entry].push(members.clone());
         for member in members {
-            let pose = self.crowd.members()[member as usize].pose;
-            self.rows.push(self.report.row_of_entry(entry));
-            self.report.count(entry);
-            self.placed[entry].push((pose, radius));
-            // Balls along the axis.
-            let balls = (fiber.link.length() / (2.0 * radius)).ceil().max(1.0);
-            for ball in 0..balls as u32 {
-                let part = (ball as f32 + 0.5) / balls - 0.5;
-                let along = fiber.link.axis() * (part * fiber.link.length());
-                self.scatter
-                    .push(member, pose.transform_point(along), radius);
-            }
+            self.note_link(entry, &fiber.link, member);
         }
         Ok(())
+    }
+
+    /// Adds the saved links of an entry. Their joints follow when all molecules are there.
+    fn restore_fibers(
+        &mut self,
+        entry: usize,
+        link: &FiberLink,
+        member: &CrowdMember,
+    ) -> Result<(), RecipeProblem> {
+        let first = self.crowd.members().len() as u32;
+        let saved: Vec<GivenMolecule> = self.saved_of(entry).copied().collect();
+        for (molecule, index) in saved.iter().zip(first..) {
+            self.crowd.add_exact_member(CrowdMember {
+                pose: molecule.pose,
+                fixed: molecule.fixed,
+                ..*member
+            })?;
+            self.note_restored(molecule, index);
+            self.note_link(entry, link, index);
+        }
+        let fibers = self.saved_fibers(entry).into_iter();
+        self.fibers[entry] = fibers
+            .map(|fiber| first + fiber.start..first + fiber.end)
+            .collect();
+        Ok(())
+    }
+
+    /// Notes a member that is a link of an entry.
+    fn note_link(&mut self, entry: usize, link: &FiberLink, member: u32) {
+        let pose = self.crowd.members()[member as usize].pose;
+        let radius = link.radius();
+        self.rows.push(self.report.row_of_entry(entry));
+        self.report.count(entry);
+        self.placed[entry].push((pose, radius));
+        // Balls along the axis.
+        let balls = (link.length() / (2.0 * radius)).ceil().max(1.0);
+        for ball in 0..balls as u32 {
+            let part = (ball as f32 + 0.5) / balls - 0.5;
+            let along = link.axis() * (part * link.length());
+            self.scatter
+                .push(member, pose.transform_point(along), radius);
+        }
     }
 
     /// Warns of what has no effect on molecules whose places are chosen in another way.

@@ -207,6 +207,7 @@ impl Builder<'_> {
                     fixed: molecule.fixed,
                 };
                 let radius = variant.places.radius;
+                self.note_restored(&molecule, self.crowd.members().len() as u32);
                 self.crowd.add_exact_member(member).map_err(failed)?;
                 self.note_membrane_member(at, molecule.pose, radius);
             }

@@ -15,6 +15,7 @@ mod fibers;
 mod membranes;
 mod places;
 mod report;
+mod restored;
 mod row_maker;
 mod rules;
 mod scatter;
@@ -85,8 +86,8 @@ struct GivenMolecule {
     conformer: u32,
     radius: Option<f32>,
     fixed: bool,
-    /// Whether it was saved: its pose keeps its bits.
-    is_saved: bool,
+    /// Index of the saved molecule, if it was saved: its pose keeps its bits.
+    saved: Option<u32>,
 }
 
 impl GivenMolecule {
@@ -97,7 +98,7 @@ impl GivenMolecule {
             conformer: 0,
             radius: None,
             fixed,
-            is_saved: false,
+            saved: None,
         }
     }
 }
@@ -142,6 +143,8 @@ struct Builder<'a> {
     templates: HashMap<usize, u32>,
     /// Molecules of each row whose places are given.
     given: Vec<Vec<GivenMolecule>>,
+    /// Member of each saved molecule.
+    restored: Vec<Option<u32>>,
     /// How more molecules of each row are made.
     makers: Vec<RowMaker>,
 }
@@ -192,6 +195,7 @@ impl<'a> Builder<'a> {
             regions: HashMap::new(),
             templates: HashMap::new(),
             given: given_molecules(recipe),
+            restored: vec![None; recipe.saved.iter().map(|saved| saved.poses.len()).sum()],
             makers: vec![RowMaker::default(); recipe.rows().len()],
         })
     }
@@ -209,6 +213,7 @@ impl<'a> Builder<'a> {
         for amount in &amounts {
             self.add_entry(amount)?;
         }
+        self.restore_joints()?;
         self.check_volumes(&amounts);
         self.report.molecules = self.crowd.members().len();
         self.report.atoms = self.crowd.atom_count();
@@ -256,10 +261,18 @@ impl<'a> Builder<'a> {
                 count += round_at_random(exact, &mut random);
             }
             let given = &self.given[index];
-            let count = count.max(given.len() as f64).max(0.0);
+            let mut count = count.max(given.len() as f64).max(0.0);
             let is_known = !entry.rule.as_ref().is_some_and(Rule::determines_count);
             let links = self.links_of(entry)?.filter(|_| is_known);
-            let molecules = links.map(|links| count * f64::from(links));
+            let mut molecules = links.map(|links| count * f64::from(links));
+            if self.is_restored(index) {
+                let saved = self.saved_of(index).count() as f64;
+                molecules = Some(saved);
+                count = match entry.fiber {
+                    Some(_) => self.saved_fibers(index).len() as f64,
+                    None => saved,
+                };
+            }
             total += molecules.unwrap_or(count);
             if total > f64::from(MAX_MOLECULES) {
                 let problem = RecipeProblem::TooMany {
@@ -463,12 +476,12 @@ impl<'a> Builder<'a> {
             pose: molecule.pose,
             fixed: molecule.fixed,
         };
-        let added = if molecule.is_saved {
-            self.crowd.add_exact_member(member)
-        } else {
-            self.crowd.add_member(member)
+        let added = match molecule.saved {
+            Some(_) => self.crowd.add_exact_member(member),
+            None => self.crowd.add_member(member),
         };
         added.map_err(|error| RecipeProblem::from(error).at(&recipe.source, &*entry.place))?;
+        self.note_restored(&molecule, owner);
         self.rows.push(self.report.row_of_entry(index));
         self.report.count(index);
         let pose = molecule.pose;
@@ -530,16 +543,19 @@ fn spaces_of(recipe: &Recipe) -> Vec<Space> {
 /// The molecules of each row whose places are given: saved ones first.
 fn given_molecules(recipe: &Recipe) -> Vec<Vec<GivenMolecule>> {
     let mut given = vec![Vec::new(); recipe.rows().len()];
+    let mut first = 0;
     for saved in &recipe.saved {
+        let poses = saved.poses.iter().zip(first..);
+        first += saved.poses.len() as u32;
         let Some(row) = given.get_mut(saved.row) else {
             continue;
         };
-        row.extend(saved.poses.iter().map(|&pose| GivenMolecule {
+        row.extend(poses.map(|(&pose, index)| GivenMolecule {
             pose,
             conformer: saved.conformer,
             radius: saved.radius,
             fixed: saved.fixed,
-            is_saved: true,
+            saved: Some(index),
         }));
     }
     for (row, entry) in given.iter_mut().zip(&recipe.entries) {
@@ -548,7 +564,7 @@ fn given_molecules(recipe: &Recipe) -> Vec<Vec<GivenMolecule>> {
             conformer: 0,
             radius: None,
             fixed: entry.fixed,
-            is_saved: false,
+            saved: None,
         }));
     }
     given

@@ -154,6 +154,27 @@ impl Places {
         }
     }
 
+    /// Where the links of fibers are: in a box around a space, with a placement of the crowd.
+    pub(super) fn of_links(
+        entry: usize,
+        (template, radius): (Arc<MoleculeTemplate>, f32),
+        bounds: [Vec3; 2],
+        confined: Option<(u32, Arc<dyn Surface>, Confinement)>,
+    ) -> Self {
+        Self {
+            entry: Some(entry),
+            template,
+            placement: confined.as_ref().map(|(placement, ..)| *placement),
+            radius,
+            target: Target::Space {
+                bounds,
+                confinement: confined.map(|(_, surface, confinement)| (surface, confinement)),
+                rotation: RotationRange::Any,
+            },
+            largest_weights: Vec::new(),
+        }
+    }
+
     /// The largest weight of each gradient in the space.
     fn find_largest_weights(&self, entry: &Entry) -> Vec<f32> {
         let points: Vec<Vec3> = match &self.target {

@@ -10,6 +10,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::bonds::{Bond, Bound, Seat};
 use super::places::Places;
+use super::row_maker::Variant;
 use super::touch::balls_of;
 use super::{Amount, Builder, GivenMolecule, MAX_MOLECULES};
 use crate::crowd::CrowdJoint;
@@ -85,6 +86,18 @@ impl Builder<'_> {
             others: self.members_of(&rule.entries),
             is_fixed: entry.fixed,
         };
+        let variant = Variant {
+            template: ruled.template,
+            places: ruled.places.clone(),
+        };
+        self.set_variants(amount.entry, vec![variant]);
+        if self.is_restored(amount.entry) {
+            let saved: Vec<GivenMolecule> = self.saved_of(amount.entry).copied().collect();
+            for molecule in saved {
+                self.place(amount.entry, ruled.template, &ruled.places, molecule)?;
+            }
+            return Ok(());
+        }
         if ruled.others.is_empty() && !rule.is_fill() {
             let text = format!(
                 "there are no molecules of '{}', so that none are placed",

@@ -250,7 +250,7 @@ fn invalid_joints_are_errors() {
                 members: [0, 2],
                 ..joint
             },
-            "there is no member 2 in the crowd: it has 2; add it first",
+            "there is no molecule 2 in the crowd: it has 2; add it first",
         ),
         (
             CrowdJoint {

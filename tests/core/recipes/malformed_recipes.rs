@@ -294,11 +294,11 @@ fn fields_of_objects_are_checked() {
         ),
         (
             json!({ "objects": { "ball": { "type": "grow" } } }),
-            "objects.ball.type: an ingredient of type grow is not supported; fibers cannot be packed yet",
+            "objects.ball.type: an ingredient of type grow is not supported; make it a fiber in the block bevy_rapier_molecules: objects.NAME.fiber and composition.NAME.fiber",
         ),
         (
             json!({ "objects": { "ball": { "type": "multi_cylinder" } } }),
-            "objects.ball.type: an ingredient of type multi_cylinder is not supported; fibers cannot be packed yet",
+            "objects.ball.type: an ingredient of type multi_cylinder is not supported; make it a fiber in the block bevy_rapier_molecules: objects.NAME.fiber and composition.NAME.fiber",
         ),
         (
             json!({ "objects": { "ball": { "type": "single_cube" } } }),

@@ -11,6 +11,7 @@ mod gradients;
 mod in_memory;
 mod live_edits;
 mod live_files;
+mod live_joints;
 mod live_scene;
 mod malformed_recipes;
 mod packed_spheres;

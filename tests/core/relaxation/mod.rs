@@ -3,6 +3,7 @@
 mod crowd_edits;
 mod fixed_members;
 pub mod fixtures;
+mod joint_edits;
 mod mixed_confinement;
 mod springs_of_all_surfaces;
 mod whole_molecules;

@@ -1,16 +1,17 @@
-//! Molecules at the places where they were saved.
+//! Molecules at the places where they were saved, and their joints.
 
 use glam::{Quat, Vec3};
 
-use super::super::additions::{RegionFile, SavedFile};
+use super::super::additions::{JointFile, RegionFile, SavedFile};
 use super::{Resolver, join};
+use crate::crowd::{CrowdError, CrowdJoint, JointLimits};
 use crate::pose::Pose;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{Region, SavedMolecules};
 use crate::recipe::{IngredientShape, RecipeError};
 
 impl Resolver<'_> {
-    /// Adds the saved molecules, after all entries and ratios.
+    /// Adds the saved molecules and their joints, after all entries and ratios.
     pub(super) fn add_saved(&mut self) -> Result<(), RecipeError> {
         let files = std::mem::take(&mut self.additions.placements);
         for (index, file) in files.iter().enumerate() {
@@ -18,7 +19,52 @@ impl Resolver<'_> {
             let saved = self.saved(file, &place)?;
             self.recipe.saved.push(saved);
         }
+        let joints = std::mem::take(&mut self.additions.joints);
+        let count: usize = files.iter().map(|file| file.poses.len()).sum();
+        for (index, file) in joints.iter().enumerate() {
+            let place = format!("bevy_rapier_molecules.joints[{index}]");
+            let joint = self.saved_joint(file, count, &place)?;
+            self.recipe.saved_joints.push(joint);
+        }
         Ok(())
+    }
+
+    /// A joint between two of `count` saved molecules.
+    fn saved_joint(
+        &self,
+        file: &JointFile,
+        count: usize,
+        place: &str,
+    ) -> Result<CrowdJoint, RecipeError> {
+        let [first, second] = file.members;
+        let at = || join(place, "members");
+        for member in file.members {
+            if member as usize >= count {
+                let allowed = "less than the number of poses of all placements";
+                return Err(self.out_of_range(at(), "a member", allowed, member));
+            }
+        }
+        if first == second {
+            return Err(self.error(at(), CrowdError::SelfJoint { molecule: first }));
+        }
+        let frame = |side: usize| {
+            let at = format!("{place}.frames[{side}]");
+            self.saved_pose(file.frames[side], &at)
+        };
+        let free = JointLimits::default();
+        let limits = JointLimits {
+            min_gap: self.length(file.min_gap, "a gap", &join(place, "min_gap"))?,
+            gap: self.length(file.gap, "a gap", &join(place, "gap"))?,
+            bend: file.bend.map_or(free.bend, |angle| angle as f32),
+            twist: file.twist.map_or(free.twist, |angle| angle as f32),
+        };
+        let checked = limits.check().map_err(CrowdError::from);
+        checked.map_err(|error| self.error(place, error))?;
+        Ok(CrowdJoint {
+            members: file.members,
+            frames: [frame(0)?, frame(1)?],
+            limits,
+        })
     }
 
     fn saved(&self, file: &SavedFile, place: &str) -> Result<SavedMolecules, RecipeError> {
