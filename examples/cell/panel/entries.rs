@@ -125,11 +125,12 @@ fn show_entry(ui: &mut Ui, panels: &mut Panels, index: usize) {
             },
         );
         let is_packing = panels.editor.mode() == CellEditorMode::Packing;
-        ui.add_enabled_ui(is_packing, |ui| {
+        // Numbers of fibers and of molecules placed by rules are edited in the file.
+        ui.add_enabled_ui(is_packing && entry.can_set_count, |ui| {
             show_count(ui, panels, index, &entry);
             show_paint(ui, panels, index);
-            show_freeze(ui, panels, index);
         });
+        ui.add_enabled_ui(is_packing, |ui| show_freeze(ui, panels, index));
     });
 }
 
