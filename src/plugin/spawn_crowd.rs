@@ -312,7 +312,9 @@ fn crosses_a_face(crowd: &Crowd, joint: &CrowdJoint) -> bool {
     if crowd.periodic_box().is_none() {
         return false;
     }
-    let poses = joint.members.map(|index| &crowd.members()[index as usize].pose);
+    let poses = joint
+        .members
+        .map(|index| &crowd.members()[index as usize].pose);
     let image = crowd.state_of(joint).across;
     !joint.state(poses, None).across.abs_diff_eq(image, 1.0e-3)
 }
