@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     GenericJointBuilder, ImpulseJoint, JointAxesMask, JointAxis, RapierImpulseJointHandle,
-    RapierRigidBodyHandle,
+    RapierRigidBodyHandle, TypedJoint,
 };
 
 use super::components::Molecule;
@@ -98,7 +98,7 @@ impl MoleculeJoint {
                 joint = joint.limits(axis, [-limit, limit]);
             }
         }
-        ImpulseJoint::new(self.a, joint)
+        ImpulseJoint::new(self.a, TypedJoint::GenericJoint(joint.build()))
     }
 
     /// Why the joint is invalid.

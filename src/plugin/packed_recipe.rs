@@ -382,6 +382,7 @@ pub(super) fn remove_molecules(
         let CrowdEntities {
             molecules,
             compartments,
+            ..
         } = &scene.entities;
         for entity in molecules.iter().chain(compartments) {
             commands.entity(*entity).try_despawn();
