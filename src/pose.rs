@@ -31,6 +31,7 @@ const UNIT_TOLERANCE: f32 = 1.0e-3;
 /// assert!(twice.position.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "plugin", derive(bevy::prelude::Reflect))]
 pub struct Pose {
     /// Origin of the body frame in the world, nm.
     pub position: Vec3,

@@ -28,6 +28,7 @@ pub struct JointError {
 
 /// Limits of a joint. Default: the anchors coincide, all angles are free.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "plugin", derive(bevy::prelude::Reflect))]
 pub struct JointLimits {
     /// Minimum distance of the two anchors, nm. Default: 0.
     pub min_gap: f32,

@@ -23,6 +23,7 @@
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
 //! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
+//! | [`MoleculeJoint`] | both | on an entity of its own: a joint with limits, as between links of a fiber |
 //! | [`Colliding`] | plugin | number of molecules that it touches |
 //! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
@@ -37,7 +38,7 @@
 //!   [`MoleculeBackendFailed`].
 //! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`.
 //! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
-//!   vesicle; `Crowd::from_world` is the inverse.
+//!   vesicle or a fiber; `Crowd::from_world` is the inverse.
 //! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
 //!   finds atoms by rays, moving shapes and points.
 //!
@@ -203,6 +204,7 @@ mod extract;
 #[cfg(feature = "gizmos")]
 mod gizmos;
 mod hooks;
+mod molecule_joint;
 mod molecule_world;
 #[cfg(feature = "recipe")]
 mod packed_recipe;
@@ -246,6 +248,7 @@ pub use diagnostics::{MoleculeDiagnostics, MoleculeDiagnosticsPlugin};
 pub use extract::{MoleculeExtractPlugin, NoMoleculeRendering};
 #[cfg(feature = "gizmos")]
 pub use gizmos::{MoleculeGizmoPlugin, MoleculeGizmos};
+pub use molecule_joint::MoleculeJoint;
 pub use molecule_world::{ContactModel, MoleculeTimes, MoleculeWorld};
 #[cfg(feature = "recipe")]
 pub use packed_recipe::{

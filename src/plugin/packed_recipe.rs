@@ -1,13 +1,14 @@
 //! [`PackedRecipe`]: the molecules of a recipe as entities.
 
 use bevy::asset::{AssetLoadError, AssetLoadFailedEvent, LoadState};
-use bevy::ecs::entity::EntityHashMap;
+use bevy::ecs::entity::{EntityHashMap, EntityHashSet};
 use bevy::ecs::template::FromTemplate;
-use bevy::platform::collections::HashSet;
+use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
 
 use super::components::Molecule;
+use super::molecule_joint::MoleculeJoint;
 use super::packing_task::{PackedScene, PackingResult, PackingTask};
 use super::spawn_crowd::{CrowdBundles, CrowdEntities};
 use crate::crowd::CrowdMember;
@@ -33,12 +34,12 @@ use crate::render::MoleculeTint;
 /// ```
 ///
 /// When the file is loaded, a background task packs it ([`pack`](crate::recipe::pack())). Then its
-/// molecules and compartments are spawned as by [`SpawnCrowd`](super::SpawnCrowd), and a
+/// molecules, compartments and joints are spawned as by [`SpawnCrowd`](super::SpawnCrowd), and a
 /// [`RecipePacked`] is triggered. [`RecipeState`] has the progress. With the feature `draw`, the
 /// colors of the recipe become `MoleculeTint`s.
 ///
 /// Molecules and compartments are [`InRecipe`]: they are despawned with the entity, and when this
-/// component is removed. They are not its children, since `bevy_rapier3d` 0.36 loses changes of the
+/// component is removed, and their joints with them. They are not its children, since `bevy_rapier3d` 0.36 loses changes of the
 /// `Transform`s of child bodies. The pose that the entity has when they are first packed is that of
 /// the frame of the recipe; they do not follow it later.
 ///
@@ -51,7 +52,8 @@ use crate::render::MoleculeTint;
 /// by the names of compartment, region, object and entry, in their order. Those that stay keep
 /// their entities, and what the app has changed in them; they only make room. Numbers that have
 /// changed add molecules, or despawn the last ones. A given place moves its molecule if it has
-/// changed. If the new file is invalid, the scene stays as it is.
+/// changed. Joints stay if their molecules and limits do; broken ones stay broken. If the new file
+/// is invalid, the scene stays as it is.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, Deref, DerefMut, Component, FromTemplate, Reflect,
 )]
@@ -292,13 +294,17 @@ fn spawn(world: &mut World, recipe: Entity, result: PackingResult) {
         Err(error) => return fail(world, recipe, error.to_string()),
     };
     scene.entities = bundles.entities();
+    scene.joints = bundles.joints().to_vec();
     bundles.moved(&scene.frame).update(world, &known);
 
     let is_new = |entity: &Entity| !known.contains_key(entity);
     let molecules = old.entities.molecules.into_iter();
     let removed: Vec<Entity> = molecules.filter(is_new).collect();
     let surplus = old.entities.compartments.into_iter().skip(compartments);
-    for entity in removed.iter().copied().chain(surplus) {
+    let joints: EntityHashSet = scene.entities.joints.iter().copied().collect();
+    let broken = old.entities.joints.into_iter();
+    let broken = broken.filter(|joint| !joints.contains(joint));
+    for entity in removed.iter().copied().chain(surplus).chain(broken) {
         // The app may have done that already.
         world.try_despawn(entity).ok();
     }
@@ -319,19 +325,32 @@ fn spawn(world: &mut World, recipe: Entity, result: PackingResult) {
     world.trigger(packed);
 }
 
-/// The entities of the compartments and then of the molecules of a scene: those of before, or new
-/// ones.
+/// The entities of the compartments, then of the molecules and then of the joints of a scene: those
+/// of before, or new ones.
 fn reuse(
     world: &mut World,
     recipe: Entity,
     old: &PackedScene,
     kept: &[Option<usize>],
     compartments: usize,
-) -> impl FnMut() -> Entity {
+) -> impl FnMut(Option<&MoleculeJoint>) -> Entity {
+    let mut joints: HashMap<[Entity; 2], Vec<(Entity, MoleculeJoint)>> = HashMap::new();
+    for (entity, joint) in &old.joints {
+        let between = joints.entry([joint.a, joint.b]).or_default();
+        between.push((*entity, *joint));
+    }
     let of_compartments = (0..compartments).map(|index| old.entities.compartments.get(index));
     let of_molecules = kept.iter().map(|kept| old.entities.molecules.get((*kept)?));
     let mut old = of_compartments.chain(of_molecules);
-    move || {
+    move |joint| {
+        if let Some(joint) = joint {
+            let between = joints.get_mut(&[joint.a, joint.b]);
+            let same = between.and_then(|between| {
+                let index = between.iter().position(|(_, known)| known == joint)?;
+                Some(between.swap_remove(index).0)
+            });
+            return same.unwrap_or_else(|| world.spawn_empty().id());
+        }
         let old = old.next().flatten().copied();
         let old = old.filter(|entity| world.get_entity(*entity).is_ok());
         old.unwrap_or_else(|| world.spawn(InRecipe(recipe)).id())
@@ -363,6 +382,7 @@ pub(super) fn remove_molecules(
         let CrowdEntities {
             molecules,
             compartments,
+            ..
         } = &scene.entities;
         for entity in molecules.iter().chain(compartments) {
             commands.entity(*entity).try_despawn();

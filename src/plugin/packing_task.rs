@@ -8,6 +8,7 @@ use bevy::platform::collections::{HashMap, HashSet};
 use bevy::prelude::*;
 use bevy::tasks::{AsyncComputeTaskPool, Task, TaskPool};
 
+use super::molecule_joint::MoleculeJoint;
 use super::spawn_crowd::CrowdEntities;
 use crate::crowd::{Crowd, CrowdMember};
 use crate::pose::Pose;
@@ -19,7 +20,9 @@ use crate::relax::{RelaxConfig, RelaxStatus};
 pub(super) struct PackedScene {
     /// Empty before they are spawned.
     pub entities: CrowdEntities,
-    /// In the frame of the recipe.
+    /// The joints as they were spawned, with their entities.
+    pub joints: Vec<(Entity, MoleculeJoint)>,
+    /// In the frame of the recipe. Without joints in a scene [at other poses](Self::at_poses).
     pub crowd: Crowd,
     /// Pose of that frame in the world.
     pub frame: Pose,
@@ -42,6 +45,7 @@ impl PackedScene {
     pub fn empty(frame: Pose) -> Self {
         Self {
             entities: CrowdEntities::default(),
+            joints: Vec::new(),
             crowd: Crowd::new(),
             frame,
             rows: Vec::new(),
@@ -87,8 +91,8 @@ impl PackedScene {
     pub fn at_poses<'w>(&self, pose: impl Fn(Entity) -> Option<&'w Transform>) -> Self {
         let mut scene = Self {
             entities: CrowdEntities {
-                compartments: self.entities.compartments.clone(),
                 molecules: Vec::new(),
+                ..self.entities.clone()
             },
             crowd: self.crowd.without_members(),
             rows: Vec::new(),

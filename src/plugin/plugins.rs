@@ -163,6 +163,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<CollisionOutcome>()
             .register_type::<MoleculeCollision>()
             .register_type::<StickJoint>()
+            .register_type::<MoleculeJoint>()
             .register_type::<ContactModel>()
             .register_type::<MoleculeContactStarted>()
             .register_type::<MoleculeContactStopped>()
@@ -209,8 +210,12 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_observer(collision_types::restore_collision_types)
             .add_observer(stick_joint::complete_joint)
             .add_observer(stick_joint::strip_joint)
-            .add_observer(stick_joint::remove_rapier_joint)
-            .add_observer(stick_joint::despawn_joints);
+            .add_observer(stick_joint::remove_rapier_joint::<StickJoint>)
+            .add_observer(stick_joint::despawn_joints)
+            .add_observer(molecule_joint::complete_joint)
+            .add_observer(molecule_joint::strip_joint)
+            .add_observer(stick_joint::remove_rapier_joint::<MoleculeJoint>)
+            .add_observer(molecule_joint::despawn_joints);
         app.register_required_components::<RapierContextSimulation, MoleculeWorld>();
         substep_loop::add_substep_schedule(app);
         app.add_systems(

@@ -12,9 +12,10 @@ use super::compartment::{
     Compartment, CompartmentRegion, InCompartment, ParryShape, SharedSurface,
 };
 use super::components::Molecule;
+use super::molecule_joint::{MoleculeJoint, joints_from};
 use super::prepared_molecule::PreparedMolecule;
 use crate::compartment::{CompartmentError, Confinement, Leaflet, Surface};
-use crate::crowd::{Crowd, CrowdError, CrowdMember, CrowdPlacement};
+use crate::crowd::{Crowd, CrowdError, CrowdJoint, CrowdMember, CrowdPlacement};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
@@ -69,6 +70,14 @@ pub enum CrowdFromWorldError {
         /// The reason.
         error: CrowdError,
     },
+    /// A [`MoleculeJoint`] is invalid.
+    #[error("joint {joint}: {error}")]
+    BadJoint {
+        /// The joint.
+        joint: Entity,
+        /// The reason.
+        error: CrowdError,
+    },
 }
 
 /// The entities of a spawned [`Crowd`].
@@ -79,15 +88,18 @@ pub struct CrowdEntities {
     pub molecules: Vec<Entity>,
     /// One for each compartment, in their order.
     pub compartments: Vec<Entity>,
+    /// One for each joint, in their order, without those across a face of a periodic box.
+    pub joints: Vec<Entity>,
 }
 
-/// Spawns all molecules and compartments of a [`Crowd`].
+/// Spawns all molecules, compartments and joints of a [`Crowd`].
 ///
 /// Members become [`Molecule`]s at their poses. Templates become assets, unless the app has an
 /// equal one. Compartments become [`Compartment`]s, and members with a placement get an
 /// [`InCompartment`] with it and the default spring. Fixed members are [`RigidBody::Fixed`].
-/// Worlds are open: a periodic box of the crowd is ignored. Compartments that are neither spheres nor
-/// parry shapes become [`Compartment::Surface`]s.
+/// Joints become [`MoleculeJoint`]s, so that fibers stay together. Worlds are open: a periodic box of
+/// the crowd is ignored, and joints across its faces are left out. Compartments that are neither
+/// spheres nor parry shapes become [`Compartment::Surface`]s.
 /// [`Crowd::from_world`] is the inverse.
 ///
 /// ```
@@ -118,7 +130,7 @@ pub trait SpawnCrowd {
 
 impl SpawnCrowd for Commands<'_, '_> {
     fn spawn_crowd(&mut self, crowd: &Crowd) -> Result<CrowdEntities, SpawnCrowdError> {
-        let bundles = CrowdBundles::new(crowd, || self.spawn_empty().id())?;
+        let bundles = CrowdBundles::new(crowd, |_| self.spawn_empty().id())?;
         let entities = bundles.entities();
         self.queue(move |world: &mut World| bundles.insert(world));
         Ok(entities)
@@ -127,7 +139,7 @@ impl SpawnCrowd for Commands<'_, '_> {
 
 impl SpawnCrowd for World {
     fn spawn_crowd(&mut self, crowd: &Crowd) -> Result<CrowdEntities, SpawnCrowdError> {
-        let bundles = CrowdBundles::new(crowd, || self.spawn_empty().id())?;
+        let bundles = CrowdBundles::new(crowd, |_| self.spawn_empty().id())?;
         let entities = bundles.entities();
         bundles.insert(self);
         Ok(entities)
@@ -139,6 +151,7 @@ pub(super) struct CrowdBundles {
     templates: Vec<Arc<MoleculeTemplate>>,
     compartments: Vec<(Entity, (Compartment, Transform))>,
     members: Vec<MemberBundle>,
+    joints: Vec<(Entity, MoleculeJoint)>,
 }
 
 /// The components of a member.
@@ -153,8 +166,12 @@ struct MemberBundle {
 impl CrowdBundles {
     /// The components of `crowd`, for entities that `spawn` returns.
     ///
-    /// Entities of compartments come first; none are requested if there is an error.
-    pub fn new(crowd: &Crowd, mut spawn: impl FnMut() -> Entity) -> Result<Self, SpawnCrowdError> {
+    /// Entities of compartments come first, then those of members, then those of the joints that
+    /// `spawn` gets; none are requested if there is an error.
+    pub fn new(
+        crowd: &Crowd,
+        mut spawn: impl FnMut(Option<&MoleculeJoint>) -> Entity,
+    ) -> Result<Self, SpawnCrowdError> {
         let surfaces = crowd.compartments().iter().enumerate();
         let surfaces: Vec<_> = surfaces
             .map(|(index, surface)| {
@@ -166,7 +183,7 @@ impl CrowdBundles {
             .collect::<Result<_, _>>()?;
         let compartments: Vec<_> = surfaces
             .into_iter()
-            .map(|bundle| (spawn(), bundle))
+            .map(|bundle| (spawn(None), bundle))
             .collect();
         let placements = crowd.placements().iter().map(|placement| {
             let (entity, _) = compartments[placement.compartment as usize];
@@ -174,14 +191,29 @@ impl CrowdBundles {
         });
         let placements: Vec<_> = placements.collect();
         let members = crowd.members().iter().map(|member| MemberBundle {
-            entity: spawn(),
+            entity: spawn(None),
             template: member.template,
             transform: to_transform(&member.pose),
             body: body_of(member.fixed),
             compartment: member.placement.map(|index| placements[index as usize]),
         });
+        let members: Vec<MemberBundle> = members.collect();
+        let joints = crowd.joints().iter();
+        let joints = joints.filter(|joint| !crosses_a_face(crowd, joint));
+        let joints = joints.map(|joint| {
+            let [a, b] = joint.members.map(|index| members[index as usize].entity);
+            let CrowdJoint { frames, limits, .. } = *joint;
+            let joint = MoleculeJoint {
+                a,
+                b,
+                frames,
+                limits,
+            };
+            (spawn(Some(&joint)), joint)
+        });
         Ok(Self {
-            members: members.collect(),
+            joints: joints.collect(),
+            members,
             templates: crowd.templates().to_vec(),
             compartments,
         })
@@ -207,7 +239,14 @@ impl CrowdBundles {
         CrowdEntities {
             molecules: self.members.iter().map(|member| member.entity).collect(),
             compartments: compartments.collect(),
+            joints: self.joints.iter().map(|(entity, _)| *entity).collect(),
         }
+    }
+
+    /// The joints with their entities.
+    #[cfg(feature = "recipe")]
+    pub fn joints(&self) -> &[(Entity, MoleculeJoint)] {
+        &self.joints
     }
 
     /// Inserts the components. Entities that were despawned in the meantime are skipped.
@@ -254,10 +293,30 @@ impl CrowdBundles {
             Some((member.entity, bundle))
         });
         inserted = inserted.and(world.try_insert_batch(confined));
+        for (entity, joint) in self.joints {
+            // The app may have broken one that is known already.
+            if let Ok(mut entity) = world.get_entity_mut(entity)
+                && !entity.contains::<MoleculeJoint>()
+            {
+                entity.insert(joint);
+            }
+        }
         if let Err(error) = inserted {
             warn!("a part of a crowd was despawned before it was spawned: {error}");
         }
     }
+}
+
+/// Whether the nearest image of the second anchor of a joint is not the anchor itself.
+fn crosses_a_face(crowd: &Crowd, joint: &CrowdJoint) -> bool {
+    if crowd.periodic_box().is_none() {
+        return false;
+    }
+    let poses = joint
+        .members
+        .map(|index| &crowd.members()[index as usize].pose);
+    let image = crowd.state_of(joint).across;
+    !joint.state(poses, None).across.abs_diff_eq(image, 1.0e-3)
 }
 
 /// Changes what a new member of a crowd differs in from the old one, and nothing that the app has
@@ -377,7 +436,8 @@ fn to_transform(pose: &Pose) -> Transform {
 impl Crowd {
     /// The crowd of these `molecules`, in their order, at their current poses. Molecules of one
     /// file share a template. Those with an [`InCompartment`] are placed in its region, and those
-    /// with a [`RigidBody::Fixed`] are fixed.
+    /// with a [`RigidBody::Fixed`] are fixed. [`MoleculeJoint`]s between them are joints of the crowd,
+    /// in the order of their first molecules; [`StickJoint`](super::StickJoint)s are not.
     ///
     /// The inverse of [`SpawnCrowd::spawn_crowd`]: poses, templates and compartments of the
     /// molecules are the same bit for bit until the next step of Rapier, which rounds rotations
@@ -403,8 +463,8 @@ impl Crowd {
     /// ```
     ///
     /// # Errors
-    /// [`CrowdFromWorldError`] names the first entity that is not a loaded molecule, or is not in a
-    /// valid compartment.
+    /// [`CrowdFromWorldError`] names the first entity that is not a loaded molecule, is not in a
+    /// valid compartment, or has an invalid joint.
     pub fn from_world(world: &World, molecules: &[Entity]) -> Result<Self, CrowdFromWorldError> {
         let mut crowd = Self::new();
         let mut templates = HashMap::new();
@@ -455,8 +515,35 @@ impl Crowd {
             };
             crowd.add_exact_member(member).map_err(bad_member)?;
         }
+        add_joints(&mut crowd, world, molecules)?;
         Ok(crowd)
     }
+}
+
+/// Adds the joints between `molecules`, which are the members of the crowd.
+fn add_joints(
+    crowd: &mut Crowd,
+    world: &World,
+    molecules: &[Entity],
+) -> Result<(), CrowdFromWorldError> {
+    let indices: EntityHashMap<u32> = molecules.iter().copied().zip(0..).collect();
+    for (&molecule, first) in molecules.iter().zip(0..) {
+        for (entity, joint) in joints_from(world, molecule) {
+            let Some(&second) = indices.get(&joint.b) else {
+                continue;
+            };
+            let added = crowd.add_joint(CrowdJoint {
+                members: [first, second],
+                frames: joint.frames,
+                limits: joint.limits,
+            });
+            added.map_err(|error| CrowdFromWorldError::BadJoint {
+                joint: entity,
+                error,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// World pose of an entity.

@@ -101,11 +101,12 @@ pub(super) fn complete_joint(
     }
 }
 
-/// Removes the joint from Rapier at once. Rapier's plugin misses removals if its schedule does not
-/// run in the same frame, and does not know joints that [`join`] made until it replaces them.
-pub(super) fn remove_rapier_joint(
-    removed: On<Remove, (StickJoint, RapierImpulseJointHandle)>,
-    joints: Query<(&RapierImpulseJointHandle, &RapierContextEntityLink), With<StickJoint>>,
+/// Removes a [`StickJoint`] or [`MoleculeJoint`](super::MoleculeJoint) `J` from Rapier at once.
+/// Rapier's plugin misses removals if its schedule does not run in the same frame, and does not know
+/// joints that [`join`] made until it replaces them.
+pub(super) fn remove_rapier_joint<J: Component>(
+    removed: On<Remove, (J, RapierImpulseJointHandle)>,
+    joints: Query<(&RapierImpulseJointHandle, &RapierContextEntityLink), With<J>>,
     mut contexts: Query<&mut RapierContextJoints>,
 ) {
     if let Ok((handle, link)) = joints.get(removed.entity)

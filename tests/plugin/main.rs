@@ -22,6 +22,7 @@ mod contacts;
 mod debug_outline;
 #[cfg(feature = "draw")]
 mod docking_bodies;
+mod fibers;
 #[cfg(feature = "gamepad")]
 mod gamepad;
 mod gizmos;
