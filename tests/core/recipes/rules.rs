@@ -709,7 +709,7 @@ fn errors_of_rules_name_their_place() {
         (
             json!({}),
             json!({ "fills": { "failures": 1 } }),
-            format!("{rule}: unknown variant `fills`, expected one of `on_surface_of`, `distance_from`, `attached_to`, `along`, `fill`"),
+            format!("{rule}: expected one of 'on_surface_of', 'distance_from', 'attached_to', 'along', 'fill', found 'fills'; did you mean 'fill'?"),
         ),
     ];
     for (fields, rule, expected) in cases {
