@@ -50,6 +50,7 @@
 //! links before. In a closed fiber, all links share what is left of a full turn.
 
 mod assembly;
+mod avoided_links;
 mod bends;
 mod error;
 mod even_steps;
@@ -61,6 +62,7 @@ mod random_walk;
 mod spline;
 
 pub use assembly::Fiber;
+pub use avoided_links::AvoidedLinks;
 pub use error::FiberError;
 pub use interior::Interior;
 pub use link::FiberLink;

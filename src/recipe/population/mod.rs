@@ -45,6 +45,7 @@ use super::rule::Rule;
 use super::{RecipeError, RecipeWarning};
 use crate::compartment::Surface;
 use crate::crowd::{Crowd, CrowdMember};
+use crate::fiber::AvoidedLinks;
 use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
@@ -137,6 +138,8 @@ struct Builder<'a> {
     placed: Vec<Vec<(Pose, f32)>>,
     /// Members of each fiber of each entry.
     fibers: Vec<Vec<Range<u32>>>,
+    /// The links of all fibers, along their paths.
+    links: AvoidedLinks,
     /// Spaces by compartment, inset of the box and extra distance, with their index in the crowd.
     regions: HashMap<RegionKey, (u32, Arc<dyn Surface>)>,
     /// Templates of the bodies in the crowd.
@@ -192,6 +195,7 @@ impl<'a> Builder<'a> {
             scatter: Scatter::new(periodic),
             placed: vec![Vec::new(); recipe.entries.len()],
             fibers: vec![Vec::new(); recipe.entries.len()],
+            links: AvoidedLinks::default(),
             regions: HashMap::new(),
             templates: HashMap::new(),
             given: given_molecules(recipe),

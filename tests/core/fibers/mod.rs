@@ -1,5 +1,6 @@
 //! Fibers: links, paths, joints and what remains of them after a relaxation.
 
+mod avoiding_walks;
 mod fixtures;
 mod joints;
 mod links_and_paths;
