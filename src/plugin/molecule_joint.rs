@@ -25,8 +25,10 @@ const LARGEST_ANGLE: f32 = std::f32::consts::PI;
 /// angle of π leaves them free. Least gaps are not kept, except by contacts: the molecules still
 /// collide with each other.
 ///
-/// Rapier solves the joints of a fiber one after another. If a long fiber hangs or is pulled hard,
-/// gaps exceed their limits a little, and more substeps bring them closer.
+/// Rapier solves the joints of a fiber one after another. If a long fiber swings or is pulled hard,
+/// bends exceed their limits for a moment, and more substeps bring them closer. Molecules with
+/// [`BrownianMotion`](super::BrownianMotion) make their random steps without regard to joints; Rapier
+/// then pulls them back, by at most its largest corrective velocity.
 ///
 /// ```
 /// # use bevy::prelude::*;

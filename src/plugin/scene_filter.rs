@@ -28,7 +28,8 @@ use super::components::Colliding;
 ///
 /// Load the file with [`DynamicWorldRoot`]. Molecules and meshes are saved as the paths and labels
 /// of their files; settings of the loader are not, except in `.meta` files. Handles of assets that
-/// the app has made are lost, with a warning. A compartment with a
+/// the app has made are lost, with a warning. Save [`MoleculeJoint`](super::MoleculeJoint)s with
+/// their molecules. A compartment with a
 /// [`ParryShape`](super::ParryShape) or a [`SharedSurface`](super::SharedSurface) cannot be saved,
 /// and neither can an ordinary [`Collider`](bevy_rapier3d::prelude::Collider), which is not
 /// reflected.
