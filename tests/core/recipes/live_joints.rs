@@ -2,8 +2,13 @@
 //! stay within their limits.
 
 use bevy_rapier_molecules::crowd::{Crowd, CrowdJoint};
-use bevy_rapier_molecules::recipe::{Edit, LivePacking, MoleculeId, PackOptions, populate};
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::recipe::{
+    Edit, EditReport, LivePacking, MoleculeId, PackOptions, populate,
+};
 use glam::{DQuat, DVec3, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 
 use super::live_scene::{
@@ -231,6 +236,50 @@ fn molecules_bound_to_removed_ones_stay_free_until_the_others_come_back() {
     assert_eq!(joined(&packing), before);
     settle(&mut packing);
     check(&packing);
+}
+
+#[test]
+fn random_edits_that_are_undone_leave_all_joints() {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let mut packing = packed(&chains());
+    let before = joined(&packing);
+    let hosts = row(&packing, "host");
+    let mut fewest = before.len();
+    for _ in 0..4 {
+        let mut edits = 0;
+        while edits < 20 {
+            let ids = packing.molecule_ids();
+            let id = ids[random.random_range(0..ids.len())];
+            let edit = match random.random_range(0..4) {
+                0 => Edit::Remove(vec![id, ids[0]]),
+                1 => Edit::SetCount {
+                    entry: hosts,
+                    count: random.random_range(0..8),
+                },
+                2 => Edit::Freeze {
+                    ids: vec![id],
+                    frozen: random.random(),
+                },
+                _ => Edit::Move {
+                    id,
+                    pose: Pose::from_translation(Vec3::splat(random.random_range(-6.0..6.0))),
+                },
+            };
+            let report = packing.apply(edit).unwrap();
+            edits += usize::from(report != EditReport::default());
+            packing.step().unwrap();
+            check_numbers(&packing);
+            fewest = fewest.min(packing.crowd().joints().len());
+        }
+        while packing.undo().unwrap() {
+            packing.step().unwrap();
+            check_numbers(&packing);
+        }
+        assert_eq!(joined(&packing), before);
+        settle(&mut packing);
+        check(&packing);
+    }
+    assert!(fewest < LINKS, "{fewest} joints");
 }
 
 #[test]
