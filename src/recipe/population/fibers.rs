@@ -23,7 +23,7 @@ use crate::recipe::{RecipeError, RecipeWarning, defaults};
 ///
 /// The relaxer pushes links apart that overlap, but strands that cross can remain entangled. With
 /// larger distances, long walks do not find a way into narrow spaces.
-const DISTANCE: f32 = 0.2;
+const DISTANCE: f32 = 0.25;
 
 /// Walks that keep this distance; if none fits, the others may cross.
 const AVOIDING_WALKS: u32 = 4;
