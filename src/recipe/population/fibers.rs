@@ -20,15 +20,17 @@ use crate::recipe::model::{Entry, FiberEntry, FiberKind, FiberLength, FiberPathK
 use crate::recipe::rule::Rule;
 use crate::recipe::{RecipeError, RecipeWarning, defaults};
 
-/// Distances that confined walks keep from other links, in diameters: the first that fits.
+/// Distance that confined walks keep from other links, in diameters.
 ///
-/// Links that overlap are pushed apart by the relaxer, but strands that cross can remain entangled.
-/// Walks of 830 links of DNA in a sphere of 60 nm fit at 0.4 diameters, and are then at rest after
-/// 50 iterations.
-const DISTANCES: [f32; 4] = [1.0, 0.7, 0.4, 0.2];
+/// The relaxer pushes links apart that overlap, but strands that cross can remain entangled. With
+/// larger distances, long walks do not find a way into narrow spaces.
+const DISTANCE: f32 = 0.25;
 
-/// Walks with other random numbers, which may cross, that are tried if none of these fits.
-const WALKS: usize = 8;
+/// Walks that keep this distance; if none fits, the others may cross.
+const AVOIDING_WALKS: u32 = 4;
+
+/// Walks with other random numbers that are tried if one does not fit.
+const WALKS: u32 = 12;
 
 /// Random points that are tried as the start of a walk.
 const STARTS: u32 = 2_000;
@@ -284,12 +286,12 @@ impl FiberPlan<'_> {
         others: &AvoidedLinks,
         random: &mut Pcg64Mcg,
     ) -> Result<FiberPath, FiberError> {
-        // Walks that are not confined have the statistics of worm-like chains.
-        let distances = inside.map_or(&[][..], |_| &DISTANCES[..]);
-        let mut attempt = 0;
+        let mut attempt = 1;
         loop {
-            let distance = distances.get(attempt).copied().unwrap_or(0.0);
-            let avoid = distance * 2.0 * self.link.radius();
+            // Walks that are not confined have the statistics of worm-like chains.
+            let keeps_away = inside.is_some() && attempt <= AVOIDING_WALKS;
+            let distance = if keeps_away { DISTANCE } else { 0.0 };
+            let avoid = 2.0 * self.link.radius() * distance;
             let walk = RandomWalk {
                 links,
                 step: self.link.rise(),
@@ -300,9 +302,8 @@ impl FiberPlan<'_> {
                 is_closed: self.kind.is_closed,
                 seed: random.random(),
             };
-            attempt += 1;
             match walk.path_among(inside, others) {
-                Err(FiberError::NoRoom { .. }) if attempt < distances.len() + WALKS => {}
+                Err(FiberError::NoRoom { .. }) if attempt < WALKS => attempt += 1,
                 outcome => return outcome,
             }
         }

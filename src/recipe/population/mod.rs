@@ -2,7 +2,7 @@
 //!
 //! 1. Numbers: counts, distributions, and concentrations times the volume of the region.
 //! 2. Membranes with their proteins, compartment by compartment.
-//! 3. Fibers, link by link along their paths.
+//! 3. Fibers, link by link along their paths. Confined walks keep from crossing other links.
 //! 4. All other molecules, the largest first: at given places, next to their partners, or at random
 //!    by the weights of their gradients ([`scatter`]). Molecules with a [`Rule`] follow as soon as
 //!    those that it refers to are there; regions are filled last.

@@ -6,6 +6,8 @@ use bevy_rapier_molecules::fiber::{
 };
 use glam::{DVec3, Vec3};
 
+use super::fixtures::{least_distance, links};
+
 const STEP: f64 = 4.33;
 const AVOID: f64 = 1.0;
 
@@ -21,50 +23,6 @@ fn dna(seed: u64) -> RandomWalk {
         seed,
         ..RandomWalk::default()
     }
-}
-
-fn links(path: &FiberPath) -> Vec<[DVec3; 2]> {
-    let points = path.points().windows(2);
-    points
-        .map(|ends| [ends[0].as_dvec3(), ends[1].as_dvec3()])
-        .collect()
-}
-
-fn distance_to_point([start, end]: [DVec3; 2], point: DVec3) -> f64 {
-    let along = end - start;
-    let part = along.dot(point - start) / along.length_squared();
-    point.distance(start + along * part.clamp(0.0, 1.0))
-}
-
-/// The least distance of two segments: that of a point of one from the other is convex along the
-/// first.
-fn distance(first: [DVec3; 2], second: [DVec3; 2]) -> f64 {
-    let at = |part: f64| distance_to_point(second, first[0].lerp(first[1], part));
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..80 {
-        let third = (high - low) / 3.0;
-        if at(low + third) < at(high - third) {
-            high -= third;
-        } else {
-            low += third;
-        }
-    }
-    at(0.5 * (low + high))
-}
-
-/// The least distance of two links of which the second is at least `skip` links further.
-fn least_distance(first: &[[DVec3; 2]], second: &[[DVec3; 2]], skip: Option<usize>) -> f64 {
-    let mut least = f64::INFINITY;
-    for (index, link) in first.iter().enumerate() {
-        let from = skip.map_or(0, |skip| index + skip);
-        for other in second.iter().skip(from) {
-            let middles = [link, other].map(|[start, end]| 0.5 * (start + end));
-            if middles[0].distance(middles[1]) < 4.0 + STEP {
-                least = least.min(distance(*link, *other));
-            }
-        }
-    }
-    least
 }
 
 #[test]
@@ -134,6 +92,18 @@ fn the_last_link_of_a_closed_fiber_is_avoided() {
         let path = through.path_among(None, &others);
         assert_eq!(path.is_ok(), is_free, "{path:?}");
     }
+}
+
+#[test]
+fn without_a_distance_nothing_is_avoided() {
+    let walk = RandomWalk {
+        avoid: 0.0,
+        ..dna(7)
+    };
+    let path = walk.path(None).unwrap();
+    let mut others = AvoidedLinks::default();
+    others.push(&path, 5.0);
+    assert_eq!(walk.path_among(None, &others).unwrap(), path);
 }
 
 /// Half a circle of 3 nm is 4.7 links of 1 nm.

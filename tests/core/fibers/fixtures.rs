@@ -81,3 +81,50 @@ pub fn path_of(link: &FiberLink, crowd: &Crowd, is_closed: bool) -> FiberPath {
     let poses = crowd.members().iter().map(|member| member.pose);
     FiberPath::of_links(link, poses, is_closed).unwrap()
 }
+
+/// The ends of the links of an open path.
+pub fn links(path: &FiberPath) -> Vec<[DVec3; 2]> {
+    let points = path.points().windows(2);
+    points
+        .map(|ends| [ends[0].as_dvec3(), ends[1].as_dvec3()])
+        .collect()
+}
+
+fn distance_to_point([start, end]: [DVec3; 2], point: DVec3) -> f64 {
+    let along = end - start;
+    let part = along.dot(point - start) / along.length_squared();
+    point.distance(start + along * part.clamp(0.0, 1.0))
+}
+
+/// The least distance of two segments: that of a point of one from the other is convex along the
+/// first.
+fn distance(first: [DVec3; 2], second: [DVec3; 2]) -> f64 {
+    let at = |part: f64| distance_to_point(second, first[0].lerp(first[1], part));
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..80 {
+        let third = (high - low) / 3.0;
+        if at(low + third) < at(high - third) {
+            high -= third;
+        } else {
+            low += third;
+        }
+    }
+    at(0.5 * (low + high))
+}
+
+/// The least distance of two links closer than 3 nm, by brute force. In the same fiber, the second is
+/// `skip` links further or more.
+pub fn least_distance(first: &[[DVec3; 2]], second: &[[DVec3; 2]], skip: Option<usize>) -> f64 {
+    let mut least = f64::INFINITY;
+    for (index, link) in first.iter().enumerate() {
+        let from = skip.map_or(0, |skip| index + skip);
+        for other in second.iter().skip(from) {
+            let middles = [link, other].map(|[start, end]| 0.5 * (start + end));
+            let reach = 3.0 + 0.5 * (link[0].distance(link[1]) + other[0].distance(other[1]));
+            if middles[0].distance(middles[1]) < reach {
+                least = least.min(distance(*link, *other));
+            }
+        }
+    }
+    least
+}

@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use bevy_rapier_molecules::fiber::FiberPath;
 use bevy_rapier_molecules::recipe::{
     PackOptions, Packing, ReadOptions, Recipe, pack, populate, recipe_schema,
 };
 use serde_json::{Value, json};
 
-use super::fixtures::strained;
+use super::fixtures::{self, least_distance, links, strained};
 use crate::relaxation::fixtures::out_of_place;
 
 /// A recipe with one fiber object, `dna`, in a sphere.
@@ -288,4 +289,29 @@ fn the_bundled_recipe_asks_for_ten_kilobases_and_proteins() {
     // The fiber first, its links in the report of its row.
     assert!(population.rows[..830].iter().all(|row| *row == 0));
     assert!(population.warnings.is_empty(), "{:?}", population.warnings);
+}
+
+/// The distance is a quarter of the diameter of 2.7 nm.
+#[test]
+fn fibers_in_a_compartment_start_without_crossings() {
+    let link = fixtures::dna();
+    for seed in 1..4 {
+        let value = recipe(
+            dna(),
+            json!({ "persistence_length": 300 }),
+            json!({ "links": 40 }),
+        );
+        let population = populate(&read(&value).unwrap(), Some(seed)).unwrap();
+        let members = population.crowd.members();
+        let fibers = [&members[..40], &members[40..]].map(|members| {
+            let poses = members.iter().map(|member| member.pose);
+            links(&FiberPath::of_links(&link, poses, false).unwrap())
+        });
+        let least = [
+            least_distance(&fibers[0], &fibers[0], Some(2)),
+            least_distance(&fibers[1], &fibers[1], Some(2)),
+            least_distance(&fibers[0], &fibers[1], None),
+        ];
+        assert!(least.iter().all(|least| *least > 0.67), "{seed}: {least:?}");
+    }
 }
