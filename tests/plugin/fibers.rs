@@ -234,7 +234,7 @@ fn each_kind_of_limit_holds_alone_and_with_others() {
         }
     }
     for ((gap, bend, twist), found) in limits().zip(&largest) {
-        let limits = [gap, bend, twist].iter().zip(found);
+        let limits = [gap, bend, twist].into_iter().zip(found);
         let slack = [0.02, 0.05, 0.05];
         for ((limit, found), slack) in limits.zip(slack) {
             assert!(
