@@ -149,7 +149,7 @@ impl LivePacking {
             match templates.iter().position(is_same) {
                 Some(new) => found.push(new),
                 None if used.contains(&variant.template) => return None,
-                // Nobody has this shape.
+                // No molecule has this shape.
                 None => found.push(0),
             }
         }
