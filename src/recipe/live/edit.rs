@@ -101,7 +101,7 @@ pub struct RecipeChange {
     pub removed: Vec<MoleculeId>,
     /// Number of molecules that stayed at their poses.
     pub kept: usize,
-    /// Whether all molecules were placed anew, because the box, the tolerance or a compartment
+    /// Whether all molecules were placed again, because the box, the tolerance or a compartment
     /// changed.
     pub repopulated: bool,
     /// What may surprise in the new recipe.

@@ -17,7 +17,7 @@
 //!
 //! Links of fibers and molecules that a rule has placed have joints. Their numbers follow from the
 //! recipe: [`EntryState::can_set_count`] is false for their entries. Joints go with their molecules
-//! and come back with them. A dragged molecule pulls those that are joined to it, and waits for
+//! and come back with them. A dragged molecule pulls its joined neighbors, and waits for
 //! them.
 //!
 //! # Order of molecules
@@ -439,10 +439,10 @@ impl LivePacking {
     ///
     /// A drag under way ends. Entries are matched by the names of compartment, region, object and
     /// entry. Their molecules stay where they are; a number that changed in the recipe adds or removes
-    /// some of them, and otherwise the current number stays. Fibers are all placed anew if their entry
+    /// some of them, and otherwise the current number stays. Fibers are all placed again if their entry
     /// changed, and so are molecules with a rule, together with those that the rule refers to, if one
     /// of these entries changed. If the box, the tolerance or the shape of a compartment changed, all
-    /// molecules are placed anew. The history is cleared.
+    /// molecules are placed again. The history is cleared.
     ///
     /// # Errors
     /// [`RecipeError`] if the recipe cannot be populated; nothing has changed then.

@@ -98,7 +98,7 @@ impl LivePacking {
             .collect()
     }
 
-    /// Takes back the matches of all entries with joints to molecules that are placed anew.
+    /// Takes back the matches of all entries with joints to molecules that are placed again.
     fn part_groups(&self, recipe: &Recipe, population: &Population, matches: &mut [Option<Match>]) {
         let groups = groups_of(&recipe.entries);
         let mut is_parted = vec![false; recipe.entries.len()];
