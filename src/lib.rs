@@ -90,6 +90,7 @@
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
 //! | `recipe` | recipes of cellPACK and bentopy, filled with molecules (feature `recipe`) |
+//! | `scene_files` | files of placed molecules of other programs, written and read (feature `recipe`) |
 //! | [`membrane`] | builder of membranes: lipids and proteins, with their orientation and cross-sections |
 //! | [`fiber`] | chains of rigid links such as DNA, along random or given paths |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
@@ -187,9 +188,12 @@ pub mod recipe;
 pub mod relax;
 #[cfg(feature = "draw")]
 pub mod render;
+#[cfg(feature = "recipe")]
+pub mod scene_files;
 pub mod scenes;
 pub mod search;
 pub mod spheres;
+mod superposition;
 
 /// The items most apps need.
 pub mod prelude {

@@ -1,13 +1,11 @@
 //! Compares the molecules of a file with the members of a crowd: atoms, shape and placement.
 //!
 //! The molecule of the file is superimposed on its template, centers of mass first. If the rotation
-//! of the member does not fit, the best one does, by the quaternion of Horn (1987): the eigenvector
-//! with the largest eigenvalue of a matrix of the correlations of both sets of positions. A molecule
-//! is whole if no atom is further from its place than the rounding of the file. Its placement is
-//! that of the superimposed template, not that of the member.
+//! of the member does not fit, the best one does ([`superpose`]). A molecule is whole if no atom is
+//! further from its place than the rounding of the file. Its placement is that of the superimposed
+//! template, not that of the member.
 
-use glam::{DQuat, DVec3};
-use nalgebra::Matrix4;
+use glam::DQuat;
 use rayon::prelude::*;
 
 use super::MemberCheck;
@@ -15,6 +13,7 @@ use crate::crowd::{Crowd, CrowdMember};
 use crate::molecule::MoleculeTemplate;
 use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
+use crate::superposition::superpose;
 
 /// Largest distance of an atom from its place in a whole molecule, nm.
 ///
@@ -125,50 +124,5 @@ fn fitting_rotation(
     if fits(&own) {
         return Some(own);
     }
-    Some(best_rotation(pairs())).filter(fits)
-}
-
-/// The rotation that moves the first of each pair closest to the second, by the sum of squares.
-fn best_rotation(pairs: impl Iterator<Item = (DVec3, DVec3)>) -> DQuat {
-    let [mut x, mut y, mut z] = [DVec3::ZERO; 3];
-    for (from, to) in pairs {
-        x += from.x * to;
-        y += from.y * to;
-        z += from.z * to;
-    }
-    #[rustfmt::skip]
-    let matrix = Matrix4::new(
-        x.x + y.y + z.z, y.z - z.y, z.x - x.z, x.y - y.x,
-        y.z - z.y, x.x - y.y - z.z, x.y + y.x, z.x + x.z,
-        z.x - x.z, x.y + y.x, y.y - x.x - z.z, y.z + z.y,
-        x.y - y.x, z.x + x.z, y.z + z.y, z.z - x.x - y.y,
-    );
-    let eigen = matrix.symmetric_eigen();
-    let largest = eigen.eigenvalues.imax();
-    let vector = eigen.eigenvectors.column(largest);
-    DQuat::from_xyzw(vector[1], vector[2], vector[3], vector[0]).normalize()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rotations_are_recovered() {
-        let points = [
-            DVec3::new(1.0, 0.2, -0.3),
-            DVec3::new(-0.4, 2.0, 0.1),
-            DVec3::new(0.0, -0.7, 1.5),
-            DVec3::new(-0.6, -1.5, -1.3),
-        ];
-        for axis in [DVec3::X, DVec3::new(1.0, -2.0, 0.5).normalize()] {
-            for angle in [0.0, 1.0e-4, 0.5, 2.0, std::f64::consts::PI] {
-                let rotation = DQuat::from_axis_angle(axis, angle);
-                let found = best_rotation(points.into_iter().map(|p| (p, rotation * p)));
-                for point in points {
-                    assert!((found * point).abs_diff_eq(rotation * point, 1.0e-12));
-                }
-            }
-        }
-    }
+    Some(superpose(pairs())).filter(fits)
 }

@@ -46,18 +46,30 @@ pub fn export<'a>(
             path: path.to_owned(),
         });
     };
+    write_file(path, |writer| match format {
+        Format::Pdb => write_pdb(writer, molecules, options),
+        _ => write_mmcif(writer, molecules, options),
+    })
+}
+
+/// Writes a file completely or not at all, compressed if its name ends in `.gz`.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<ExportSummary, ExportError>,
+) -> Result<ExportSummary, ExportError> {
     let with_path = |source| ExportError::File {
         path: path.to_owned(),
         source,
     };
     let mut temporary = TemporaryFile::create(path).map_err(with_path)?;
-    let written = if name.to_ascii_lowercase().ends_with(".gz") {
+    let is_zipped = path.to_string_lossy().to_ascii_lowercase().ends_with(".gz");
+    let written = if is_zipped {
         // Atom rows shrink to a third; slower levels gain little.
         let mut encoder = GzEncoder::new(&mut temporary.file, Compression::fast());
-        write(format, &mut encoder, molecules, options)
+        write(&mut encoder)
             .and_then(|summary| encoder.try_finish().map(|()| summary).map_err(Into::into))
     } else {
-        write(format, &mut temporary.file, molecules, options)
+        write(&mut temporary.file)
     };
     let summary = written.map_err(|error| match error {
         ExportError::Write(source) => with_path(source),
@@ -65,18 +77,6 @@ pub fn export<'a>(
     })?;
     temporary.rename_to(path).map_err(with_path)?;
     Ok(summary)
-}
-
-fn write<'a>(
-    format: Format,
-    writer: impl Write,
-    molecules: impl IntoIterator<Item = (&'a MoleculeTemplate, Pose)>,
-    options: &ExportOptions,
-) -> Result<ExportSummary, ExportError> {
-    match format {
-        Format::Pdb => write_pdb(writer, molecules, options),
-        _ => write_mmcif(writer, molecules, options),
-    }
 }
 
 /// A file with a temporary name that is deleted when dropped.

@@ -15,11 +15,11 @@ mod export_file;
 mod mmcif_writer;
 mod pdb_chain_ids;
 mod pdb_writer;
-mod text_rows;
+pub(crate) mod text_rows;
 
-#[cfg(feature = "recipe")]
-pub(crate) use export_file::TemporaryFile;
 pub use export_file::export;
+#[cfg(feature = "recipe")]
+pub(crate) use export_file::{TemporaryFile, write_file};
 pub use mmcif_writer::write_mmcif;
 pub use pdb_writer::write_pdb;
 
@@ -36,10 +36,10 @@ use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
 /// Ångström in a nanometer.
-const ANGSTROM_PER_NM: f64 = 10.0;
+pub(crate) const ANGSTROM_PER_NM: f64 = 10.0;
 
 /// Maximum coordinate, ångström: what readers accept.
-const MAX_COORDINATE: f64 = MAX_COORDINATE_NM as f64 * ANGSTROM_PER_NM;
+pub(crate) const MAX_COORDINATE: f64 = MAX_COORDINATE_NM as f64 * ANGSTROM_PER_NM;
 
 /// Molecules could not be written. An existing target file is unchanged.
 #[derive(Debug, Error)]
@@ -139,7 +139,7 @@ pub struct ExportOptions {
 
 impl ExportOptions {
     /// The box that molecules are moved into.
-    fn wrapping_box(&self) -> Option<PeriodicBox> {
+    pub(crate) fn wrapping_box(&self) -> Option<PeriodicBox> {
         self.periodic_box.filter(|_| self.wrap)
     }
 }
@@ -169,14 +169,14 @@ pub struct ExportSummary {
 
 /// A pose in double precision and ångström, so that all decimals are exact even far from the
 /// origin.
-struct AngstromPose {
+pub(crate) struct AngstromPose {
     rotation: DMat3,
     position: DVec3,
 }
 
 impl AngstromPose {
     /// The pose of molecule `index`, moved into the periodic box if there is one.
-    fn new(
+    pub(crate) fn new(
         index: usize,
         template: &MoleculeTemplate,
         pose: Pose,
@@ -199,13 +199,13 @@ impl AngstromPose {
     }
 
     /// World position (Å) of a body-frame point (nm).
-    fn angstrom(&self, local: Vec3) -> DVec3 {
+    pub(crate) fn angstrom(&self, local: Vec3) -> DVec3 {
         self.rotation * local.as_dvec3() + self.position
     }
 }
 
 /// Whether the residue is a standard polymer residue, written as `ATOM`; others are `HETATM`.
-fn is_standard_residue(name: &str) -> bool {
+pub(crate) fn is_standard_residue(name: &str) -> bool {
     const STANDARD: [&str; 31] = [
         "A", "ALA", "ARG", "ASN", "ASP", "C", "CYS", "DA", "DC", "DG", "DI", "DT", "DU", "G",
         "GLN", "GLU", "GLY", "HIS", "I", "ILE", "LEU", "LYS", "MET", "PHE", "PRO", "SER", "THR",

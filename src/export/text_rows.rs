@@ -6,15 +6,15 @@ use std::io::{self, Write};
 const FLUSH_AT: usize = 64 * 1024;
 
 /// A buffer of rows in front of a writer, which counts the bytes.
-pub(super) struct TextRows<W: Write> {
+pub(crate) struct TextRows<W: Write> {
     writer: W,
     /// The current row is appended here; [`end_row`](Self::end_row) completes it.
-    pub(super) buffer: Vec<u8>,
+    pub(crate) buffer: Vec<u8>,
     bytes: u64,
 }
 
 impl<W: Write> TextRows<W> {
-    pub(super) fn new(writer: W) -> Self {
+    pub(crate) fn new(writer: W) -> Self {
         Self {
             writer,
             // The last row fits without growing the buffer.
@@ -24,12 +24,12 @@ impl<W: Write> TextRows<W> {
     }
 
     /// Appends text to the row.
-    pub(super) fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         self.buffer.extend_from_slice(text.as_bytes());
     }
 
     /// Ends the row; writes the buffer if it is full.
-    pub(super) fn end_row(&mut self) -> io::Result<()> {
+    pub(crate) fn end_row(&mut self) -> io::Result<()> {
         self.buffer.push(b'\n');
         if self.buffer.len() >= FLUSH_AT {
             self.write_buffer()?;
@@ -38,7 +38,7 @@ impl<W: Write> TextRows<W> {
     }
 
     /// Writes the rest, flushes the writer and returns the number of bytes.
-    pub(super) fn finish(mut self) -> io::Result<u64> {
+    pub(crate) fn finish(mut self) -> io::Result<u64> {
         self.write_buffer()?;
         self.writer.flush()?;
         Ok(self.bytes)
@@ -53,14 +53,14 @@ impl<W: Write> TextRows<W> {
 }
 
 /// `value` in units of the last decimal, rounded half away from zero.
-pub(super) fn scale(value: f64, decimals: u8) -> i64 {
+pub(crate) fn scale(value: f64, decimals: u8) -> i64 {
     (value * 10_f64.powi(i32::from(decimals))).round() as i64
 }
 
 /// Writes `scaled`, a number in units of the last decimal, right-justified into `field`.
 ///
 /// Returns the start of the text, or `None` if the field is too narrow. Zero has no sign.
-pub(super) fn write_fixed(field: &mut [u8], scaled: i64, decimals: u8) -> Option<usize> {
+pub(crate) fn write_fixed(field: &mut [u8], scaled: i64, decimals: u8) -> Option<usize> {
     let mut rest = scaled.unsigned_abs();
     let mut start = field.len();
     let mut put = |byte: u8| -> Option<()> {
@@ -89,7 +89,7 @@ pub(super) fn write_fixed(field: &mut [u8], scaled: i64, decimals: u8) -> Option
 }
 
 /// Appends `scaled`, a number in units of the last decimal, to `buffer`.
-pub(super) fn push_fixed(buffer: &mut Vec<u8>, scaled: i64, decimals: u8) {
+pub(crate) fn push_fixed(buffer: &mut Vec<u8>, scaled: i64, decimals: u8) {
     // The digits and sign of an i64, a zero per decimal, and the point.
     let mut field = [0; 48];
     if let Some(start) = write_fixed(&mut field, scaled, decimals) {

@@ -1,0 +1,175 @@
+//! [`read_scene`]: placed molecules from a file of any format.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::congruence::kinds_of;
+use super::{Scene, SceneFormat, bentopy_placements, cellpack_results, gromacs, lammps, manifest};
+use crate::crowd::CrowdError;
+use crate::molecule::{LoadOptions, MoleculeError, SplitBy, Structure, read_bytes};
+
+/// How files of placed molecules are read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadSceneOptions {
+    /// Format of the file. Default: that of its extension, or of its content for `.json`.
+    pub format: Option<SceneFormat>,
+    /// What of structure files is loaded. Default: all models, with waters.
+    pub load: LoadOptions,
+    /// The molecules of files with all atoms. Default: as this library writes them.
+    pub split_by: SplitBy,
+    /// Folders in which structure files are looked up by name, before the folder of the file.
+    /// Default: none.
+    pub structure_folders: Vec<PathBuf>,
+    /// Whether quaternions in results of cellPACK are w, x, y, z instead of x, y, z, w. Matrices
+    /// are not affected. Default: yes, as cellPACK writes them.
+    pub w_first: bool,
+}
+
+impl Default for ReadSceneOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            load: LoadOptions {
+                waters: true,
+                ..LoadOptions::default()
+            },
+            split_by: SplitBy::Molecule,
+            structure_folders: Vec::new(),
+            w_first: true,
+        }
+    }
+}
+
+/// A file of placed molecules cannot be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SceneReadError {
+    /// The file cannot be opened.
+    #[error("cannot read '{file}': {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A structure file is invalid.
+    #[error(transparent)]
+    Molecule(#[from] MoleculeError),
+    /// Neither extension nor content are those of a supported format.
+    #[error(
+        "{file}: unknown format; expected .pdb, .ent, .cif, .mmcif, .bcif, .gro (with or without .gz), .zip, .json, .data or .lmp"
+    )]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A value of the file is invalid.
+    #[error("{file}: {place}: {problem}")]
+    Invalid {
+        /// The file.
+        file: String,
+        /// Where in the file: a line, or a path of keys such as `placements[2].batches[0]`.
+        place: String,
+        /// What is wrong, and what is expected.
+        problem: String,
+    },
+    /// A structure file that the file refers to was not found.
+    #[error(
+        "{file}: {place}: there is no structure file '{name}' in {}",
+        listed(folders)
+    )]
+    MissingStructure {
+        /// The file.
+        file: String,
+        /// Where in the file.
+        place: String,
+        /// The name that was looked up.
+        name: String,
+        /// The folders that were searched.
+        folders: Vec<PathBuf>,
+    },
+    /// A pose is invalid.
+    #[error("{file}: {error}")]
+    Pose {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        error: CrowdError,
+    },
+}
+
+fn listed(folders: &[PathBuf]) -> String {
+    let folders = folders
+        .iter()
+        .map(|folder| format!("'{}'", folder.display()));
+    folders.collect::<Vec<String>>().join(", ")
+}
+
+/// Reads placed molecules.
+///
+/// # Errors
+/// [`SceneReadError`] with file, place and cause.
+pub fn read_scene(
+    path: impl AsRef<Path>,
+    options: &ReadSceneOptions,
+) -> Result<Scene, SceneReadError> {
+    let path = path.as_ref();
+    let source = path.to_string_lossy().into_owned();
+    let bytes = std::fs::read(path).map_err(|error| SceneReadError::Io {
+        file: source.clone(),
+        source: error,
+    })?;
+    let format = options
+        .format
+        .or_else(|| SceneFormat::from_name(&source))
+        .ok_or_else(|| SceneReadError::UnknownFormat {
+            file: source.clone(),
+        })?;
+    match format {
+        SceneFormat::Manifest => manifest::read(&bytes, &source, options),
+        SceneFormat::BentopyPlacements | SceneFormat::CellpackResults => {
+            match options.format.or_else(|| json_format(&bytes)) {
+                Some(SceneFormat::BentopyPlacements) => {
+                    bentopy_placements::read(&bytes, &source, options)
+                }
+                _ => cellpack_results::read(&bytes, &source, options),
+            }
+        }
+        SceneFormat::Gro => gromacs::read(&bytes, &source, options),
+        SceneFormat::LammpsData => lammps::read(&bytes, &source, options),
+        SceneFormat::Pdb
+        | SceneFormat::Mmcif
+        | SceneFormat::InstancedMmcif
+        | SceneFormat::BinaryCif => {
+            let structure = read_bytes(&bytes, &source, &options.load)?;
+            of_structure(&structure, options)
+        }
+    }
+}
+
+/// The format of a JSON file by its keys.
+fn json_format(bytes: &[u8]) -> Option<SceneFormat> {
+    let document: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+    let format = match document.get("placements") {
+        Some(_) => SceneFormat::BentopyPlacements,
+        None => SceneFormat::CellpackResults,
+    };
+    Some(format)
+}
+
+/// The molecules of a structure file; congruent ones are of one kind.
+pub(super) fn of_structure(
+    structure: &Structure,
+    options: &ReadSceneOptions,
+) -> Result<Scene, SceneReadError> {
+    let parts = structure.split_by(options.split_by, &options.load)?;
+    let cell = structure.unit_cell().filter(|cell| !cell.is_placeholder());
+    Ok(Scene {
+        name: structure.name().to_owned(),
+        kinds: kinds_of(parts, 0.0003),
+        periodic_box: cell.and_then(|cell| cell.orthorhombic()),
+        bounds: None,
+    })
+}
