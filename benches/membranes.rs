@@ -214,6 +214,7 @@ fn certified(crowd: &Crowd) -> Result<Certificate, Box<dyn Error>> {
     let options = CertificateOptions {
         tolerance: TOLERANCE_NM,
         crowd: Some(crowd),
+        ..CertificateOptions::default()
     };
     let certificate = certify(&path, &options);
     std::fs::remove_file(&path)?;

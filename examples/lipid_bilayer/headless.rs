@@ -183,6 +183,7 @@ fn checked_export(path: &Path, crowd: &Crowd, preset: &Preset) -> Result<Certifi
     let options = CertificateOptions {
         tolerance: preset.tolerance.unwrap_or(default.tolerance),
         crowd: Some(crowd),
+        ..default
     };
     Ok(certify(path, &options)?)
 }

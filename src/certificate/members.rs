@@ -31,17 +31,27 @@ struct Placed {
     tilt: f32,
 }
 
-/// Compares the molecules of a file, in their order, with the members of the crowd.
+/// Compares the molecules of a file with the members of the crowd: those of `order`, or in the order
+/// of the crowd.
 pub(super) fn check_members(
     molecules: &[(&MoleculeTemplate, Pose)],
     crowd: &Crowd,
+    order: Option<&[u32]>,
     periodic: Option<PeriodicBox>,
 ) -> MemberCheck {
     let members = crowd.members();
-    let placed: Vec<Option<Placed>> = molecules
+    let member_of = |molecule: usize| match order {
+        Some(order) => order.get(molecule).map(|&member| member as usize),
+        None => Some(molecule),
+    };
+    let compared = molecules.len().min(members.len());
+    let placed: Vec<Option<Placed>> = molecules[..compared]
         .par_iter()
-        .zip(members)
-        .map(|((found, pose), member)| place(found, pose, crowd, member, periodic))
+        .enumerate()
+        .map(|(molecule, (found, pose))| {
+            let member = members.get(member_of(molecule)?)?;
+            place(found, pose, crowd, member, periodic)
+        })
         .collect();
     let mut check = MemberCheck {
         expected_molecules: members.len(),

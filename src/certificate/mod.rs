@@ -16,6 +16,7 @@ mod members;
 mod piercing;
 mod report;
 pub mod rings;
+mod tiles;
 
 pub use report::{Certificate, MemberCheck};
 
@@ -25,7 +26,8 @@ use thiserror::Error;
 
 use self::members::check_members;
 use self::piercing::find_pierced;
-use crate::contact::clashes::{ClashError, ClashOptions, find_clashes};
+use self::tiles::{MAX_TILE_ATOMS, Tile, tiles};
+use crate::contact::clashes::{ClashError, ClashOptions, count_close_pairs, find_clashes};
 use crate::crowd::Crowd;
 use crate::molecule::{
     LoadOptions, MoleculeError, MoleculeTemplate, SplitBy, Structure, load_structure,
@@ -36,6 +38,9 @@ use crate::search::SearchError;
 
 /// Default of [`CertificateOptions::tolerance`], nm.
 pub const DEFAULT_TOLERANCE_NM: f32 = 0.2;
+
+/// Distance (nm) within which molecules of different tiles are compared, at least.
+const TILE_REACH_NM: f64 = 0.5;
 
 /// Largest difference of an edge in a file from the edge that was written, nm: the last decimal of
 /// PDB files.
@@ -92,6 +97,8 @@ pub struct CertificateOptions<'a> {
     /// The crowd that was written: its templates, compartments and placements are compared with
     /// the file, molecule by molecule. Default: none.
     pub crowd: Option<&'a Crowd>,
+    /// Which member of the crowd each molecule of the file is. Default: in the order of the crowd.
+    pub order: Option<&'a [u32]>,
 }
 
 impl Default for CertificateOptions<'_> {
@@ -99,6 +106,7 @@ impl Default for CertificateOptions<'_> {
         Self {
             tolerance: DEFAULT_TOLERANCE_NM,
             crowd: None,
+            order: None,
         }
     }
 }
@@ -136,28 +144,133 @@ pub fn certify(
         .iter()
         .map(|part| (&*part.template, part.pose))
         .collect();
-    let clash_options = ClashOptions {
-        tolerance: Some(options.tolerance),
-        worst: 0,
-        periodic_box,
-    };
-    let clashes = find_clashes(&placed, &clash_options)?;
-    let rings = find_pierced(&placed, periodic_box)?;
+    certify_placed(file, &placed, periodic_box, options)
+}
+
+/// As [`certify`], for a scene that was [read](crate::scene_files::read_scene) from `file`.
+///
+/// # Errors
+/// [`CertificateError`] if the scene cannot be checked, or its box is not that of the crowd.
+#[cfg(feature = "recipe")]
+pub fn certify_scene(
+    file: &str,
+    scene: &crate::scene_files::Scene,
+    options: &CertificateOptions<'_>,
+) -> Result<Certificate, CertificateError> {
+    check_box(scene.periodic_box, file, options.crowd)?;
+    let placed: Vec<(&MoleculeTemplate, Pose)> = scene.instances().collect();
+    certify_placed(file.to_owned(), &placed, scene.periodic_box, options)
+}
+
+/// Distances and rings.
+#[derive(Default)]
+struct Checked {
+    least_distance: Option<f64>,
+    pairs: u64,
+    rings: usize,
+    pierced: usize,
+    first_pierced: Option<[usize; 2]>,
+}
+
+fn certify_placed(
+    file: String,
+    placed: &[(&MoleculeTemplate, Pose)],
+    periodic_box: Option<PeriodicBox>,
+    options: &CertificateOptions<'_>,
+) -> Result<Certificate, CertificateError> {
+    let checked = check_all(placed, periodic_box, options.tolerance, MAX_TILE_ATOMS)?;
+    let members = options.crowd.map(|crowd| {
+        let order = options.order;
+        check_members(placed, crowd, order, periodic_box)
+    });
     Ok(Certificate {
         file,
-        molecules: clashes.parts,
-        atoms: clashes.atoms,
+        molecules: placed.len(),
+        atoms: placed
+            .iter()
+            .map(|(template, _)| template.atom_count())
+            .sum(),
         tolerance_nm: options.tolerance,
         box_nm: periodic_box,
-        least_distance_nm: clashes.closest_nm,
-        pairs_below_tolerance: clashes.pairs,
-        rings: rings.rings,
-        rings_pierced: rings.pierced.len(),
-        first_pierced: rings.pierced.first().copied(),
-        members: options
-            .crowd
-            .map(|crowd| check_members(&placed, crowd, periodic_box)),
+        least_distance_nm: checked.least_distance,
+        pairs_below_tolerance: checked.pairs as usize,
+        rings: checked.rings,
+        rings_pierced: checked.pierced,
+        first_pierced: checked.first_pierced,
+        members,
     })
+}
+
+/// Checks distances and rings, tile by tile if there are many atoms.
+fn check_all(
+    placed: &[(&MoleculeTemplate, Pose)],
+    periodic: Option<PeriodicBox>,
+    tolerance: f32,
+    max_atoms: usize,
+) -> Result<Checked, CertificateError> {
+    let clash_options = ClashOptions {
+        tolerance: Some(tolerance),
+        worst: 0,
+        periodic_box: periodic,
+    };
+    clash_options.check()?;
+    // Beyond the tolerance, so that the closest pair is known even if nothing is closer.
+    let mut reach = f64::from(tolerance).max(TILE_REACH_NM);
+    loop {
+        let tiles = tiles(placed, periodic, reach, max_atoms);
+        if let [_] = tiles[..] {
+            let clashes = find_clashes(placed, &clash_options)?;
+            let rings = find_pierced(placed, placed.len(), periodic)?;
+            return Ok(Checked {
+                least_distance: clashes.closest_nm,
+                pairs: clashes.pairs as u64,
+                rings: rings.rings,
+                pierced: rings.pierced.len(),
+                first_pierced: rings.pierced.first().copied(),
+            });
+        }
+        let mut checked = Checked::default();
+        for tile in &tiles {
+            checked.add(placed, tile, periodic, tolerance)?;
+        }
+        // A closer pair may be out of reach of each other's tiles.
+        if checked.least_distance.is_some_and(|least| least <= reach) {
+            return Ok(checked);
+        }
+        reach *= 8.0;
+    }
+}
+
+impl Checked {
+    /// Adds what is found in a tile.
+    fn add(
+        &mut self,
+        placed: &[(&MoleculeTemplate, Pose)],
+        tile: &Tile,
+        periodic: Option<PeriodicBox>,
+        tolerance: f32,
+    ) -> Result<(), CertificateError> {
+        let indices = &tile.molecules;
+        let parts: Vec<(&MoleculeTemplate, Pose)> = indices
+            .iter()
+            .map(|&index| placed[index as usize])
+            .collect();
+        let is_counted = |pair: [u32; 2]| {
+            let first = pair.into_iter().min_by_key(|&part| indices[part as usize]);
+            first.is_some_and(|part| (part as usize) < tile.own)
+        };
+        let (pairs, closest) = count_close_pairs(&parts, tolerance, periodic, is_counted)?;
+        self.pairs += pairs;
+        let distances = [self.least_distance, closest].into_iter().flatten();
+        self.least_distance = distances.min_by(f64::total_cmp);
+        let rings = find_pierced(&parts, tile.own, periodic)?;
+        self.rings += rings.rings;
+        self.pierced += rings.pierced.len();
+        let pierced = rings.pierced.iter();
+        let pierced = pierced.map(|pair| pair.map(|part| indices[part] as usize));
+        self.first_pierced = self.first_pierced.into_iter().chain(pierced).min();
+        Ok(())
+    }
 }
 
 /// The periodic box of a file, which is that of the crowd.
@@ -173,8 +286,18 @@ fn box_of(
             file: file.to_owned(),
         });
     }
+    check_box(in_file, file, crowd)?;
+    Ok(in_file)
+}
+
+/// Checks that the box of a file is that of the crowd.
+fn check_box(
+    in_file: Option<PeriodicBox>,
+    file: &str,
+    crowd: Option<&Crowd>,
+) -> Result<(), CertificateError> {
     let Some(crowd) = crowd else {
-        return Ok(in_file);
+        return Ok(());
     };
     let in_crowd = crowd.periodic_box();
     let is_same = match (in_file, in_crowd) {
@@ -186,7 +309,7 @@ fn box_of(
         _ => false,
     };
     if is_same {
-        Ok(in_file)
+        Ok(())
     } else {
         Err(CertificateError::OtherBox {
             file: file.to_owned(),

@@ -5,6 +5,8 @@
 //! 3. for a ring and a bond, the bond is tested against the triangles from the center of the ring to
 //!    its bonds, in 64 bits.
 
+use std::collections::HashMap;
+use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use glam::DVec3;
@@ -47,15 +49,28 @@ impl Outline {
     }
 }
 
-/// Finds the pierced rings of all molecules.
+/// Finds the pierced rings of the first `own` molecules. The bonds are those of all molecules.
 pub(super) fn find_pierced(
     molecules: &[(&MoleculeTemplate, Pose)],
+    own: usize,
     periodic: Option<PeriodicBox>,
 ) -> Result<PiercedRings, SearchError> {
-    let found: Vec<BondsAndRings> = molecules
+    // Once for each template.
+    let mut numbers = HashMap::new();
+    let mut templates = Vec::new();
+    let mut template_of = Vec::with_capacity(molecules.len());
+    for (template, _) in molecules {
+        let number = numbers.entry(ptr::from_ref(*template)).or_insert_with(|| {
+            templates.push(*template);
+            templates.len() - 1
+        });
+        template_of.push(*number);
+    }
+    let found: Vec<BondsAndRings> = templates
         .par_iter()
-        .map(|(template, _)| BondsAndRings::of(template))
+        .map(|template| BondsAndRings::of(template))
         .collect();
+    let found = |molecule: usize| &found[template_of[molecule]];
     let outline = |molecule: usize, atoms: &[u32]| {
         let (template, pose) = &molecules[molecule];
         let place = |&atom: &u32| pose.transform_point(template.positions()[atom as usize]);
@@ -65,14 +80,16 @@ pub(super) fn find_pierced(
         }
     };
     let mut outlines: Vec<Outline> = Vec::new();
-    for (molecule, found) in found.iter().enumerate() {
-        outlines.extend(found.rings.iter().map(|ring| outline(molecule, ring)));
+    for molecule in 0..own {
+        let rings = found(molecule).rings.iter();
+        outlines.extend(rings.map(|ring| outline(molecule, ring)));
     }
     let rings = outlines.len();
     let mut pierced = Vec::new();
     if rings > 0 {
-        for (molecule, found) in found.iter().enumerate() {
-            outlines.extend(found.bonds.iter().map(|bond| outline(molecule, bond)));
+        for molecule in 0..molecules.len() {
+            let bonds = found(molecule).bonds.iter();
+            outlines.extend(bonds.map(|bond| outline(molecule, bond)));
         }
         let mut balls = SphereSet::new();
         for outline in &outlines {

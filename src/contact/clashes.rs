@@ -242,6 +242,37 @@ pub fn find_clashes_with(
     })
 }
 
+/// The number of pairs of atoms closer than `tolerance` (nm) in pairs of parts that `is_counted`
+/// accepts, and the distance (nm) of the closest two atoms of different parts or images.
+pub(crate) fn count_close_pairs(
+    parts: &[(&MoleculeTemplate, Pose)],
+    tolerance: f32,
+    periodic_box: Option<PeriodicBox>,
+    is_counted: impl Fn([u32; 2]) -> bool + Sync,
+) -> Result<(u64, Option<f64>), ClashError> {
+    let mut spheres = SphereSet::from_molecules(parts.iter().copied())?;
+    spheres.set_radius(tolerance / 2.0)?;
+    let count = AtomicU64::new(0);
+    let add = |pairs: &mut dyn Iterator<Item = [u32; 2]>| {
+        let owners = pairs.map(|pair| pair.map(|sphere| spheres.owner(sphere as usize)));
+        let counted = owners.filter(|owners| is_counted(*owners)).count();
+        count.fetch_add(counted as u64, Ordering::Relaxed);
+    };
+    let mut grid = AutoGrid::new();
+    let closest = if let Some(periodic) = periodic_box {
+        PeriodicSearch::new(&mut grid, periodic).visit_pairs(&spheres, 0.0, &|pairs, _| {
+            add(&mut pairs.iter().map(|pair| [pair.a, pair.b]));
+        })?;
+        closest_periodic_distance(&spheres, &periodic)?
+    } else {
+        grid.visit_pairs(&spheres, 0.0, &|pairs, _| {
+            add(&mut pairs.iter().map(|pair| [pair.a, pair.b]));
+        })?;
+        closest_distance(&spheres)
+    };
+    Ok((count.into_inner(), closest))
+}
+
 /// A pair with its distance and penetration, nm.
 #[derive(Clone, Copy)]
 struct RankedPair {

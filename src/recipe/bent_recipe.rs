@@ -17,6 +17,7 @@ use super::model::{
 };
 use super::{Distribution, Recipe, RecipeError, RecipeWarning};
 use crate::molecule::{Element, LoadOptions, MoleculeTemplate, Structure};
+use crate::scene_files::Topology;
 
 /// Name of the box in reports.
 const BOX: &str = "box";
@@ -64,6 +65,7 @@ pub(super) fn resolve(
             bounds: [Vec3::ZERO; 2],
             periodic: is_periodic,
             tolerance: defaults::TOLERANCE,
+            includes: file.includes.clone(),
             ingredients: Vec::new(),
             compartments: Vec::new(),
             entries: Vec::new(),
@@ -158,6 +160,10 @@ impl<'a> Resolver<'a> {
             rotation: self.rotation_range(segment, &place)?,
             tilt: defaults::TILT as f32,
             color: None,
+            topology: Topology {
+                molecule_type: Some(segment.name.clone()),
+                ..Topology::default()
+            },
             fiber: None,
         };
         let name = match &segment.tag {

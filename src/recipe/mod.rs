@@ -111,6 +111,7 @@ mod pack;
 mod population;
 mod read;
 mod rule;
+mod scene;
 mod sphere_tree;
 
 pub use bundled::bundled_structures;

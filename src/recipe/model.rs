@@ -13,6 +13,7 @@ use crate::compartment::Surface;
 use crate::crowd::CrowdJoint;
 use crate::molecule::{LoadOptions, Structure};
 use crate::pose::Pose;
+use crate::scene_files::Topology;
 
 /// What a recipe file says, resolved: inheritance, units and files. Not yet filled with molecules.
 ///
@@ -36,6 +37,8 @@ pub struct Recipe {
     pub periodic: bool,
     /// Least distance between atoms of different molecules.
     pub tolerance: f32,
+    /// Files that topologies include, before those of the ingredients.
+    pub includes: Vec<String>,
     /// Kinds of molecules.
     pub ingredients: Vec<Ingredient>,
     /// The spaces of the recipe. The first is the box, the others are closed surfaces; parents
@@ -98,6 +101,8 @@ pub struct Ingredient {
     pub tilt: f32,
     /// Color, red, green and blue from 0 to 1.
     pub color: Option<[f32; 3]>,
+    /// What a molecular dynamics program calls it.
+    pub topology: Topology,
     /// How its molecules follow each other in fibers; none if they are not links.
     pub fiber: Option<FiberKind>,
 }

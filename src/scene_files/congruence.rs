@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::SceneKind;
+use super::{ReadSceneOptions, SceneKind};
 use crate::molecule::{MoleculePart, MoleculeTemplate};
 use crate::pose::Pose;
 use crate::superposition::superpose;
@@ -12,13 +12,19 @@ use crate::superposition::superpose;
 /// The kinds of molecules in a file with all atoms, in the order of their first molecules.
 ///
 /// Two molecules are of one kind if they have the same atoms and residue names, and a rotation
-/// moves each atom of one to within `tolerance` nm of its place in the other.
-pub(super) fn kinds_of(parts: Vec<MoleculePart>, tolerance: f64) -> Vec<SceneKind> {
+/// moves each atom of one to within `tolerance` nm of its place in the other. Without
+/// [`ReadSceneOptions::merge_copies`], each molecule is a kind of its own.
+pub(super) fn kinds_of(
+    parts: Vec<MoleculePart>,
+    tolerance: f64,
+    options: &ReadSceneOptions,
+) -> Vec<SceneKind> {
     let mut kinds: Vec<SceneKind> = Vec::new();
     let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
     for part in parts {
         let known = alike.entry(fingerprint(&part.template)).or_default();
-        let found = known.iter().find_map(|&kind| {
+        let mut candidates = known.iter().filter(|_| options.merge_copies);
+        let found = candidates.find_map(|&kind| {
             let pose = pose_of(&kinds[kind].template, &part, tolerance)?;
             Some((kind, pose))
         });

@@ -10,6 +10,10 @@ use super::{Scene, SceneFormat, bentopy_placements, cellpack_results, gromacs, l
 use crate::crowd::CrowdError;
 use crate::molecule::{LoadOptions, MoleculeError, SplitBy, Structure, read_bytes};
 
+/// Largest difference (nm) of the places of an atom in two congruent molecules: coordinates have
+/// three decimals in ångström.
+const FILE_ROUNDING_NM: f64 = 3.0e-4;
+
 /// How files of placed molecules are read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadSceneOptions {
@@ -19,6 +23,9 @@ pub struct ReadSceneOptions {
     pub load: LoadOptions,
     /// The molecules of files with all atoms. Default: as this library writes them.
     pub split_by: SplitBy,
+    /// Whether congruent molecules of files with all atoms become one kind, which moves atoms by up
+    /// to the rounding of the file. Default: yes.
+    pub merge_copies: bool,
     /// Folders in which structure files are looked up by name, before the folder of the file.
     /// Default: none.
     pub structure_folders: Vec<PathBuf>,
@@ -36,6 +43,7 @@ impl Default for ReadSceneOptions {
                 ..LoadOptions::default()
             },
             split_by: SplitBy::Molecule,
+            merge_copies: true,
             structure_folders: Vec::new(),
             w_first: true,
         }
@@ -98,6 +106,21 @@ pub enum SceneReadError {
         /// What is wrong.
         error: CrowdError,
     },
+}
+
+impl SceneReadError {
+    /// A value at a place of a file is invalid.
+    pub(super) fn invalid(
+        file: &str,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+    ) -> Self {
+        Self::Invalid {
+            file: file.to_owned(),
+            place: place.into(),
+            problem: problem.into(),
+        }
+    }
 }
 
 fn listed(folders: &[PathBuf]) -> String {
@@ -168,7 +191,7 @@ pub(super) fn of_structure(
     let cell = structure.unit_cell().filter(|cell| !cell.is_placeholder());
     Ok(Scene {
         name: structure.name().to_owned(),
-        kinds: kinds_of(parts, 0.0003),
+        kinds: kinds_of(parts, FILE_ROUNDING_NM, options),
         periodic_box: cell.and_then(|cell| cell.orthorhombic()),
         bounds: None,
     })

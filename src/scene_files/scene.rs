@@ -1,5 +1,6 @@
 //! [`Scene`]: kinds of molecules and the poses of all molecules.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -75,45 +76,61 @@ impl SceneKind {
 }
 
 impl Scene {
-    /// The members of a crowd. `kinds` are without poses, and `kind_of` returns the index of the
-    /// kind of a member and its template; kinds that differ in their template only are made as
-    /// needed.
+    /// The members of a crowd, those with the same group (a number) and template as one kind, which
+    /// `kind_of` makes without poses. Kinds are in the order of the groups.
     ///
-    /// Also returns the member that each molecule of the scene was.
+    /// Also returns which member each molecule of the scene is.
     #[must_use]
     pub fn of_crowd(
         crowd: &Crowd,
-        kinds: &[SceneKind],
-        kind_of: impl Fn(usize) -> usize,
+        group_of: impl Fn(usize) -> usize,
+        kind_of: impl Fn(usize, &Arc<MoleculeTemplate>) -> SceneKind,
     ) -> (Self, Vec<u32>) {
-        let mut found: Vec<(usize, u32, Vec<u32>)> = Vec::new();
-        let mut index = std::collections::HashMap::new();
-        for (number, member) in crowd.members().iter().enumerate() {
-            let kind = kind_of(number);
-            let entry = *index.entry((kind, member.template)).or_insert_with(|| {
-                found.push((kind, member.template, Vec::new()));
-                found.len() - 1
-            });
-            found[entry].2.push(number as u32);
+        let mut groups: BTreeMap<(usize, u32), Vec<u32>> = BTreeMap::new();
+        for (index, member) in crowd.members().iter().enumerate() {
+            let group = groups
+                .entry((group_of(index), member.template))
+                .or_default();
+            group.push(index as u32);
         }
-        found.sort_by_key(|(kind, template, _)| (*kind, *template));
         let mut scene = Self {
             periodic_box: crowd.periodic_box(),
             ..Self::default()
         };
         let mut order = Vec::with_capacity(crowd.members().len());
-        for (kind, template, members) in found {
+        for ((group, template), members) in groups {
+            let poses = members
+                .iter()
+                .map(|&member| crowd.members()[member as usize].pose);
             scene.kinds.push(SceneKind {
-                template: Arc::clone(&crowd.templates()[template as usize]),
-                poses: members
-                    .iter()
-                    .map(|&member| crowd.members()[member as usize].pose)
-                    .collect(),
-                ..kinds[kind].clone()
+                poses: poses.collect(),
+                ..kind_of(group, &crowd.templates()[template as usize])
             });
             order.extend(members);
         }
         (scene, order)
+    }
+
+    /// Moves kinds of the same molecule type next to each other, in the order of their first ones.
+    /// `order` has a number for each molecule and follows.
+    pub fn group_molecule_types(&mut self, order: &mut Vec<u32>) {
+        let mut types: Vec<String> = Vec::new();
+        let mut groups: Vec<Vec<(SceneKind, Vec<u32>)>> = Vec::new();
+        let mut numbers = std::mem::take(order).into_iter();
+        for kind in std::mem::take(&mut self.kinds) {
+            let own: Vec<u32> = numbers.by_ref().take(kind.poses.len()).collect();
+            let known = types.iter().position(|name| name == kind.molecule_type());
+            let group = known.unwrap_or_else(|| {
+                types.push(kind.molecule_type().to_owned());
+                groups.push(Vec::new());
+                types.len() - 1
+            });
+            groups[group].push((kind, own));
+        }
+        for (kind, own) in groups.into_iter().flatten() {
+            self.kinds.push(kind);
+            order.extend(own);
+        }
     }
 
     /// The molecules as a crowd: free, in the order of the scene.

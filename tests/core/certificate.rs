@@ -91,7 +91,12 @@ fn write(path: &Path, crowd: &Crowd, change: impl Fn(usize, Pose) -> Pose) {
 }
 
 fn certificate(path: &Path, tolerance: f32, crowd: Option<&Crowd>) -> Certificate {
-    certify(path, &CertificateOptions { tolerance, crowd }).unwrap()
+    let options = CertificateOptions {
+        tolerance,
+        crowd,
+        ..CertificateOptions::default()
+    };
+    certify(path, &options).unwrap()
 }
 
 /// The least distance (nm) of atoms of different molecules or images, one by one in 64 bits.
@@ -510,7 +515,7 @@ fn files_without_certificate_are_rejected_in_one_sentence() {
     fs::write(&path, text).unwrap();
     let tolerance = CertificateOptions {
         tolerance: f32::NAN,
-        crowd: None,
+        ..CertificateOptions::default()
     };
     let error = certify(&path, &tolerance).unwrap_err();
     assert!(matches!(error, CertificateError::Clash(_)));

@@ -32,6 +32,8 @@ pub(crate) struct AdditionsFile {
     pub periodic: Option<bool>,
     /// Least distance between atoms of different molecules. Default: 0.2 nm.
     pub tolerance: Option<f64>,
+    /// Files that a topology of GROMACS or bentopy includes first, such as a force field.
+    pub includes: Vec<String>,
     /// Additions to objects, by their names.
     pub objects: BTreeMap<String, ObjectAdditions>,
     /// Additions to entries of the composition, by their names.
@@ -146,6 +148,10 @@ pub(crate) struct ObjectAdditions {
     pub keep_pore_empty: Option<bool>,
     /// Color, red, green and blue from 0 to 1, instead of `color`.
     pub tint: Option<[f64; 3]>,
+    /// Name of the molecule type in topologies. Default: the name of the object.
+    pub molecule_type: Option<String>,
+    /// Files that topologies with this molecule include, such as `popc.itp`.
+    pub includes: Vec<String>,
     /// Makes the object the link of fibers, and its count the number of fibers.
     pub fiber: Option<FiberKindFile>,
 }

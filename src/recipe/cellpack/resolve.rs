@@ -114,6 +114,7 @@ pub(in crate::recipe) fn resolve(
             bounds: [Vec3::ZERO; 2],
             periodic: additions.periodic.unwrap_or(false),
             tolerance: defaults::TOLERANCE,
+            includes: additions.includes.clone(),
             ingredients: Vec::new(),
             compartments: Vec::new(),
             entries: Vec::new(),

@@ -62,6 +62,7 @@ fn relaxed(name: &str, species: &[Species], config: &MembraneConfig) -> Membrane
     let options = CertificateOptions {
         tolerance: TOLERANCE,
         crowd: Some(&built.crowd),
+        ..CertificateOptions::default()
     };
     let certificate = certify(&path, &options);
     std::fs::remove_file(&path).unwrap();

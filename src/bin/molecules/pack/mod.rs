@@ -6,27 +6,28 @@ mod report;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bevy_rapier_molecules::certificate::{Certificate, CertificateOptions, certify};
+use bevy_rapier_molecules::certificate::CertificateOptions;
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::export::{ExportError, ExportOptions, export};
-use bevy_rapier_molecules::molecule::Format;
+use bevy_rapier_molecules::export::ExportOptions;
 use bevy_rapier_molecules::recipe::{Packing, Population, Recipe, populate, relax};
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
 use bevy_rapier_molecules::relax::{RelaxConfig, StopReason};
+use bevy_rapier_molecules::scene_files::{Scene, SceneFormat};
 use clap::Args;
 
 use self::overlaps::{coarse_molecules, count_overlaps, smallest_radius};
 pub use self::report::{Filling, readable, write_filling};
-use self::report::{Relaxation, Report, WrittenFile, write_costs, write_packing, write_population};
+use self::report::{Relaxation, Report, write_costs, write_packing, write_population};
 use crate::common::recipe_arguments::{RecipeArguments, print_recipe_warnings};
+use crate::common::scene_output::{OutputArguments, certificate_of, rehearse, write_with_progress};
 use crate::common::{
-    AnyError, CommonArguments, Progress, STOPPED, check_target, peak_memory_bytes, rehearse_export,
-    show_relaxation, stop_on_interrupt,
+    AnyError, CommonArguments, Progress, STOPPED, check_target, peak_memory_bytes, show_relaxation,
+    stop_on_interrupt,
 };
 
 /// Fill a recipe of cellPACK or bentopy with molecules, and push them apart until none overlap.
@@ -42,10 +43,13 @@ use crate::common::{
 pub struct Arguments {
     /// Recipe: .json (cellPACK 2.0 or 2.1) or .bent (bentopy).
     recipe: PathBuf,
-    /// File to write: .cif, .mmcif, .pdb or .ent, with .gz to compress it [default: none, only a
-    /// report].
+    /// File to write [default: none, only a report]. All atoms: .cif, .mmcif, .pdb or .ent, with
+    /// .gz to compress it; .gro with .top (GROMACS); .data with .in (LAMMPS). Each molecule once,
+    /// with poses: .bcif, .zip (Mol*), placements.json (bentopy), other .json (cellPACK).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    output_arguments: OutputArguments,
     /// Seed of all random choices [default: that of the recipe, else 1].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -106,14 +110,8 @@ impl Arguments {
         for target in [&self.output, &self.certificate].into_iter().flatten() {
             check_target(target)?;
         }
-        if let Some(path) = &self.output
-            && !matches!(
-                Format::from_name(&path.to_string_lossy()),
-                Some(Format::Pdb | Format::Mmcif)
-            )
-        {
-            let path = path.clone();
-            return Err(ExportError::UnknownFormat { path }.into());
+        if let Some(path) = &self.output {
+            self.output_arguments.format_of(path)?;
         }
         if let Some(tolerance) = self.tolerance
             && !(tolerance.is_finite() && tolerance > 0.0)
@@ -149,9 +147,15 @@ impl Arguments {
             let _ = writeln!(io::stderr(), "warning: {}: {text}", recipe.source);
             report.warnings.push(text);
         }
-        let options = export_options(&recipe, &population.crowd);
+        let options = self.export_options(&recipe, &population.crowd);
         if let Some(path) = &self.output {
-            rehearse_export(path, &population.crowd, &options)?;
+            let (scene, _) = self.scene(&recipe, &population.crowd, &population.rows);
+            rehearse(
+                path,
+                &scene,
+                self.output_arguments.format_of(path)?,
+                &options,
+            )?;
         }
         if self.dry_run {
             return self.finish_dry_run(report, &population);
@@ -168,8 +172,9 @@ impl Arguments {
             );
         }
         // Before the checks, which may take a while.
-        let written = self.write(&packing.crowd, &options, &mut report, &mut progress);
-        let checked = self.check_packing(&packing, &mut report, &mut progress);
+        let (scene, order) = self.scene(&recipe, &packing.crowd, &packing.rows);
+        let written = self.write(&scene, &options, &mut report, &mut progress);
+        let checked = self.check_packing(&packing, &order, &mut report, &mut progress);
         progress.clear();
         report.peak_memory_bytes = peak_memory_bytes();
         self.common.write_report(&report)?;
@@ -190,6 +195,28 @@ impl Arguments {
         } else {
             STOPPED.into()
         })
+    }
+
+    /// The molecules in the order of the file, and which member of the crowd each one is.
+    fn scene(&self, recipe: &Recipe, crowd: &Crowd, rows: &[u32]) -> (Scene, Vec<u32>) {
+        let (mut scene, mut order) = recipe.scene(crowd, rows);
+        let format = self
+            .output
+            .as_ref()
+            .map(|path| self.output_arguments.format_of(path));
+        if let Some(Ok(SceneFormat::Gro | SceneFormat::LammpsData)) = format {
+            scene.group_molecule_types(&mut order);
+        }
+        (scene, order)
+    }
+
+    fn export_options(&self, recipe: &Recipe, crowd: &Crowd) -> ExportOptions {
+        ExportOptions {
+            title: recipe.name.clone(),
+            decimals: self.output_arguments.decimals,
+            periodic_box: crowd.periodic_box(),
+            ..ExportOptions::default()
+        }
     }
 
     /// Reads the recipe and prints its warnings.
@@ -215,7 +242,7 @@ impl Arguments {
     /// Writes the structure, if a file is given.
     fn write(
         &self,
-        crowd: &Crowd,
+        scene: &Scene,
         options: &ExportOptions,
         report: &mut Report,
         progress: &mut Progress,
@@ -224,12 +251,8 @@ impl Arguments {
             return Ok(());
         };
         let begin = Instant::now();
-        let atoms = crowd.atom_count();
-        progress.show(1.0, format!("writing {atoms} atoms to {}", path.display()));
-        let written = export(path, crowd.instances(), options);
-        progress.clear();
-        let file = path.to_string_lossy().into_owned();
-        report.output = Some(WrittenFile::new(file, &written?));
+        let format = self.output_arguments.format_of(path)?;
+        report.output = Some(write_with_progress(path, scene, format, options, progress)?);
         report.seconds.writing = begin.elapsed().as_secs_f64();
         Ok(())
     }
@@ -238,6 +261,7 @@ impl Arguments {
     fn check_packing(
         &self,
         packing: &Packing,
+        order: &[u32],
         report: &mut Report,
         progress: &mut Progress,
     ) -> Result<(), AnyError> {
@@ -250,7 +274,18 @@ impl Arguments {
             && !self.no_certificate
         {
             progress.show(1.0, format!("checking {}", path.display()));
-            report.certificate = Some(certificate(path, &packing.crowd, report.tolerance_nm)?);
+            let format = self.output_arguments.format_of(path)?;
+            // Centers of spheres that are smaller than atoms may be closer than the tolerance by
+            // their radii.
+            let tolerance = report
+                .tolerance_nm
+                .min(2.0 * smallest_radius(&packing.crowd));
+            let options = CertificateOptions {
+                tolerance,
+                crowd: Some(&packing.crowd),
+                order: Some(order),
+            };
+            report.certificate = certificate_of(path, format, &[], &options)?;
         }
         report.complete = Some(report.is_complete());
         report.seconds.checking = begin.elapsed().as_secs_f64();
@@ -275,22 +310,4 @@ fn relax_crowd(
     });
     progress.clear();
     Ok(packing?)
-}
-
-fn export_options(recipe: &Recipe, crowd: &Crowd) -> ExportOptions {
-    ExportOptions {
-        title: recipe.name.clone(),
-        periodic_box: crowd.periodic_box(),
-        ..ExportOptions::default()
-    }
-}
-
-/// The certificate of a written file. Centers of spheres that are smaller than atoms may be closer
-/// than the tolerance by their radii.
-fn certificate(path: &Path, crowd: &Crowd, tolerance: f32) -> Result<Certificate, AnyError> {
-    let options = CertificateOptions {
-        tolerance: tolerance.min(2.0 * smallest_radius(crowd)),
-        crowd: Some(crowd),
-    };
-    Ok(certify(path, &options)?)
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use bevy_rapier_molecules::certificate::Certificate;
-use bevy_rapier_molecules::export::ExportSummary;
 use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::recipe::{
     EntryReport, Leftover, Packing, Population, PopulationReport, Recipe, RegionReport,
@@ -12,6 +11,7 @@ use bevy_rapier_molecules::relax::StopReason;
 use serde::Serialize;
 
 use crate::common::Bytes;
+use crate::common::scene_output::WrittenFile;
 
 /// The output of `--report`.
 #[derive(Debug, Serialize)]
@@ -123,27 +123,6 @@ impl Relaxation {
             strained_joints: Some(relaxed.end.strained_joints),
             left: Some(packing.left.clone()),
             overlaps_checked: None,
-        }
-    }
-}
-
-/// The written file.
-#[derive(Debug, Serialize)]
-pub struct WrittenFile {
-    pub file: String,
-    pub molecules: usize,
-    pub atoms: usize,
-    /// Size before compression.
-    pub bytes: u64,
-}
-
-impl WrittenFile {
-    pub fn new(file: String, summary: &ExportSummary) -> Self {
-        Self {
-            file,
-            molecules: summary.molecules,
-            atoms: summary.atoms,
-            bytes: summary.bytes,
         }
     }
 }

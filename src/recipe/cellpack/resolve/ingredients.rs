@@ -13,6 +13,7 @@ use crate::recipe::defaults;
 use crate::recipe::error::RecipeProblem;
 use crate::recipe::model::{BodyAxis, Ingredient, IngredientShape, RotationRange};
 use crate::recipe::{RecipeError, SphereTree};
+use crate::scene_files::Topology;
 
 /// Default number of proxies.
 const DEFAULT_PROXIES: u32 = 8;
@@ -127,6 +128,10 @@ impl Resolver<'_> {
             rotation: self.rotation_range(file, place)?,
             tilt: tilt as f32,
             fiber: self.fiber_kind(&additions, &block)?,
+            topology: Topology {
+                molecule_type: additions.molecule_type.clone(),
+                includes: additions.includes.clone(),
+            },
             color: match additions.tint {
                 Some(tint) => self.color(Some(tint), &join(&block, "tint"))?,
                 None => self.color(file.color, &join(place, "color"))?,
