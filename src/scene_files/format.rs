@@ -76,6 +76,21 @@ impl SceneFormat {
         (may_be_zipped || !is_zipped).then_some(format)
     }
 
+    /// Whether the file has each atom of each molecule, not poses.
+    #[must_use]
+    pub fn has_all_atoms(self) -> bool {
+        matches!(self, Self::Pdb | Self::Mmcif | Self::Gro | Self::LammpsData)
+    }
+
+    /// Whether the file is a structure file that [`load`](crate::molecule::load) reads.
+    #[must_use]
+    pub fn is_structure(self) -> bool {
+        matches!(
+            self,
+            Self::Pdb | Self::Mmcif | Self::InstancedMmcif | Self::BinaryCif
+        )
+    }
+
     /// Name on command lines.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -47,6 +47,6 @@ mod scene;
 mod write;
 
 pub use format::SceneFormat;
-pub use read::{ReadSceneOptions, SceneReadError, read_scene};
+pub use read::{ReadSceneOptions, SceneReadError, read_scene, scene_of_structure};
 pub use scene::{Scene, SceneKind, Topology};
 pub use write::{WriteProgress, write_scene};

@@ -167,7 +167,7 @@ pub fn read_scene(
         | SceneFormat::InstancedMmcif
         | SceneFormat::BinaryCif => {
             let structure = read_bytes(&bytes, &source, &options.load)?;
-            of_structure(&structure, options)
+            scene_of_structure(&structure, options)
         }
     }
 }
@@ -182,8 +182,11 @@ fn json_format(bytes: &[u8]) -> Option<SceneFormat> {
     Some(format)
 }
 
-/// The molecules of a structure file; congruent ones are of one kind.
-pub(super) fn of_structure(
+/// The molecules of a structure file.
+///
+/// # Errors
+/// [`SceneReadError`] if the file lacks something that the options select.
+pub fn scene_of_structure(
     structure: &Structure,
     options: &ReadSceneOptions,
 ) -> Result<Scene, SceneReadError> {

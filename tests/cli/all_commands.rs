@@ -35,7 +35,9 @@ fn with<'a>(run: &'a [String], options: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn the_program_names_its_commands_and_version() {
     let help = stdout(&["--help"]);
-    for command in ["certify", "clashes", "convert", "inspect", "pack", "schema"] {
+    for command in [
+        "certify", "clashes", "convert", "inspect", "pack", "relax", "schema",
+    ] {
         let listed = help
             .lines()
             .filter_map(|line| line.split_whitespace().next());
@@ -63,6 +65,16 @@ fn the_help_of_each_command_has_options_examples_and_exit_codes() {
         (
             "inspect",
             &["--waters", "--top", "--json", "--allow-outside"],
+        ),
+        (
+            "relax",
+            &[
+                "--output",
+                "--tolerance",
+                "--fixed",
+                "--max-time",
+                "--format",
+            ],
         ),
         (
             "pack",

@@ -173,7 +173,6 @@ fn invalid_targets_and_selections_are_rejected_and_leave_no_file() {
     for (target, words) in [
         ("assets", "'assets': it is not a file"),
         ("nowhere/a.pdb", "there is no folder 'nowhere'"),
-        ("a.bcif", "unknown format of 'a.bcif'"),
         ("a.xyz", "unknown format of 'a.xyz'"),
         ("a", "unknown format of 'a'"),
     ] {

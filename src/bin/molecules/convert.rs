@@ -1,38 +1,49 @@
-//! `molecules convert`: a structure file in another format, or a part of it.
+//! `molecules convert`: molecules in another format, or a part of them.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use bevy_rapier_molecules::export::{ExportError, ExportOptions, ExportSummary, export};
+use bevy_rapier_molecules::export::ExportOptions;
 use bevy_rapier_molecules::molecule::{
-    AssemblyChoice, Format, LoadOptions, ModelChoice, MoleculeTemplate, SplitBy, Structure,
-    load_structure,
+    AssemblyChoice, LoadOptions, ModelChoice, SplitBy, Structure, load_structure,
 };
 use bevy_rapier_molecules::periodic_box::PeriodicBox;
-use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::scene_files::{
+    ReadSceneOptions, Scene, SceneFormat, SceneKind, read_scene, scene_of_structure,
+};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::common::{AnyError, CommonArguments, check_target, print_load_warnings};
+use crate::common::scene_input::InputArguments;
+use crate::common::scene_output::{OutputArguments, write_with_progress};
+use crate::common::{AnyError, CommonArguments, Progress, check_target, print_load_warnings};
 
-/// Write a structure as PDB or mmCIF.
+/// Write molecules in another format: structures, placements of other programs, and input of
+/// molecular dynamics.
 ///
-/// Atoms stay where they are. The output is written completely or not at all; an existing file is
-/// replaced. Of alternate locations the one with the highest occupancy is written. A unit cell with
-/// right angles is kept.
+/// Atoms stay where they are, except in GROMACS and bentopy files, which have a box from the origin.
+/// The output is written completely or not at all; an existing file is replaced. Of alternate
+/// locations the one with the highest occupancy is written. A unit cell with right angles is kept.
 ///
-/// No two molecules share a chain and residue number, so that chains may be renamed: in mmCIF files
-/// each molecule is a chain.
+/// In formats with poses, copies of a molecule share their atoms. In PDB and mmCIF files no two
+/// molecules share a chain and residue number, so that chains may be renamed: in mmCIF files each
+/// molecule is a chain.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
+    /// Structure file (.pdb, .ent, .cif, .mmcif, .bcif or .gro, plain or gzipped), manifest of Mol*
+    /// (.zip), placements of bentopy or results of cellPACK (.json), data of LAMMPS (.data, .lmp).
     file: PathBuf,
-    /// File to write: .pdb, .ent, .cif or .mmcif, with .gz to compress it.
+    /// File to write, of any of these formats; .top and .in are written beside .gro and .data.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    input_arguments: InputArguments,
+    #[command(flatten)]
+    output_arguments: OutputArguments,
     /// The parts of the file that become molecules: in PDB files each ends with a TER row.
     #[arg(long, value_enum, default_value_t = By::Molecule)]
     by: By,
@@ -61,6 +72,8 @@ Examples:
   molecules convert 1gzx.pdb -o alpha.cif --chains A,C --no-hydrogens
   molecules convert 4udv.pdb -o virus.cif.gz --assembly 1 --by chain
   molecules convert ensemble.pdb -o third.pdb --model 3
+  molecules convert cell.cif -o cell.zip
+  molecules convert placements.json -o cell.gro --structures proteins
 
 Exit codes:
   0  done
@@ -114,34 +127,33 @@ pub fn run(arguments: Arguments) -> Result<ExitCode, AnyError> {
     let Arguments {
         file,
         output,
+        output_arguments,
         common,
         ..
     } = &arguments;
     common.prepare()?;
     check_target(output)?;
-    let format = Format::from_name(&output.to_string_lossy());
-    if !matches!(format, Some(Format::Pdb | Format::Mmcif)) {
-        let path = output.clone();
-        return Err(ExportError::UnknownFormat { path }.into());
+    let format = output_arguments.format_of(output)?;
+    let mut progress = Progress::new(common.quiet);
+    let mut scene = arguments.read(format)?;
+    if matches!(format, SceneFormat::Gro | SceneFormat::LammpsData) {
+        scene.group_molecule_types(&mut Vec::new());
     }
-    let options = arguments.load_options();
-    let structure = load_structure(file, &options)?;
-    print_load_warnings(file, structure.warnings());
     let export_options = ExportOptions {
-        title: structure.name().to_owned(),
-        periodic_box: arguments.kept_box(&structure),
+        title: scene.name.clone(),
+        decimals: output_arguments.decimals,
+        periodic_box: scene.periodic_box,
         wrap: false,
-        ..ExportOptions::default()
     };
-    let summary = arguments.write(&structure, &options, &export_options)?;
-    let (molecules, atoms) = (summary.molecules, summary.atoms);
+    let written = write_with_progress(output, &scene, format, &export_options, &mut progress)?;
+    let (molecules, atoms) = (written.molecules, written.atoms);
     common.write_report(&Output {
         file: &file.to_string_lossy(),
         output: &output.to_string_lossy(),
         molecules,
         atoms,
-        bytes: summary.bytes,
-        box_nm: export_options.periodic_box,
+        bytes: written.bytes,
+        box_nm: scene.periodic_box,
     })?;
     common.print(|out| {
         let output = output.display();
@@ -167,13 +179,47 @@ impl Arguments {
         }
     }
 
-    /// The unit cell as a box. Prints a note if it is not one.
-    fn kept_box(&self, structure: &Structure) -> Option<PeriodicBox> {
-        let cell = structure
-            .unit_cell()
-            .filter(|cell| !cell.is_placeholder())?;
-        let periodic = cell.orthorhombic();
-        if periodic.is_none() && !self.common.quiet {
+    /// Reads the molecules. Those of a file with all atoms are of one kind if they are congruent,
+    /// unless the target has all atoms, too: then no atom moves.
+    fn read(&self, target: SceneFormat) -> Result<Scene, AnyError> {
+        let options = ReadSceneOptions {
+            load: self.load_options(),
+            split_by: match self.by {
+                By::Chain => SplitBy::Chain,
+                By::Residue => SplitBy::Residue,
+                By::Molecule | By::Whole => SplitBy::Molecule,
+                By::Model => SplitBy::Model,
+            },
+            merge_copies: !target.has_all_atoms(),
+            ..self.input_arguments.read_options()
+        };
+        let named = SceneFormat::from_name(&self.file.to_string_lossy());
+        let format = options.format.or(named);
+        if format.is_some_and(|format| !format.is_structure()) {
+            return Ok(read_scene(&self.file, &options)?);
+        }
+        let structure = load_structure(&self.file, &options.load)?;
+        print_load_warnings(&self.file, structure.warnings());
+        self.note_other_cell(&structure);
+        if !matches!(self.by, By::Whole) {
+            return Ok(scene_of_structure(&structure, &options)?);
+        }
+        let whole = structure.template(&options.load)?;
+        let mut kind = SceneKind::new(structure.name(), Arc::new(whole));
+        kind.poses.push(kind.template.file_pose());
+        let cell = structure.unit_cell().filter(|cell| !cell.is_placeholder());
+        Ok(Scene {
+            name: structure.name().to_owned(),
+            kinds: vec![kind],
+            periodic_box: cell.and_then(|cell| cell.orthorhombic()),
+            bounds: None,
+        })
+    }
+
+    /// Prints a note if the unit cell is not a box with right angles.
+    fn note_other_cell(&self, structure: &Structure) {
+        let cell = structure.unit_cell().filter(|cell| !cell.is_placeholder());
+        if cell.is_some_and(|cell| cell.orthorhombic().is_none()) && !self.common.quiet {
             let file = self.file.display();
             // A note that cannot be printed is no reason to stop.
             let _ = writeln!(
@@ -181,28 +227,5 @@ impl Arguments {
                 "note: {file}: the unit cell has other angles than 90° and is left out"
             );
         }
-        periodic
-    }
-
-    fn write(
-        &self,
-        structure: &Structure,
-        options: &LoadOptions,
-        export_options: &ExportOptions,
-    ) -> Result<ExportSummary, AnyError> {
-        let by = match self.by {
-            By::Chain => SplitBy::Chain,
-            By::Residue => SplitBy::Residue,
-            By::Molecule => SplitBy::Molecule,
-            By::Model => SplitBy::Model,
-            By::Whole => {
-                let whole: MoleculeTemplate = structure.template(options)?;
-                let placed: [(&MoleculeTemplate, Pose); 1] = [(&whole, whole.file_pose())];
-                return Ok(export(&self.output, placed, export_options)?);
-            }
-        };
-        let parts = structure.split_by(by, options)?;
-        let placed = parts.iter().map(|part| (&*part.template, part.pose));
-        Ok(export(&self.output, placed, export_options)?)
     }
 }

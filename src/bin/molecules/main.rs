@@ -15,6 +15,7 @@ mod convert;
 mod inspect;
 mod inspect_recipe;
 mod pack;
+mod relax;
 mod schema;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(arguments),
         Command::Inspect(arguments) => inspect::run(arguments),
         Command::Pack(arguments) => pack::run(arguments),
+        Command::Relax(arguments) => relax::run(arguments),
         Command::Schema(arguments) => schema::run(&arguments),
     };
     common::finish(result)
@@ -48,6 +50,7 @@ enum Command {
     Clashes(clashes::Arguments),
     Certify(certify::Arguments),
     Pack(pack::Arguments),
+    Relax(relax::Arguments),
     Schema(schema::Arguments),
 }
 
@@ -58,6 +61,7 @@ Examples:
   molecules clashes membrane.pdb --by molecule --tolerance 0.2 --periodic
   molecules certify membrane.pdb
   molecules pack cell.json -o cell.cif
+  molecules relax placements.json -o relaxed.zip
   molecules schema -o recipe.schema.json
 
 Lengths are nm. 'molecules COMMAND --help' lists the options of a command.

@@ -16,6 +16,7 @@ mod memory;
 mod progress;
 pub mod recipe_arguments;
 mod relaxation;
+pub mod scene_input;
 pub mod scene_output;
 mod target;
 
