@@ -198,6 +198,7 @@ pub(super) fn start_packing(
     )>,
     mut events: MessageReader<AssetEvent<Recipe>>,
     assets: Res<Assets<Recipe>>,
+    server: Res<AssetServer>,
     molecules: Query<&Transform, With<Molecule>>,
     transforms: TransformHelper,
     mut commands: Commands,
@@ -213,7 +214,13 @@ pub(super) fn start_packing(
             continue;
         }
         let Some(asset) = assets.get(&recipe.0) else {
-            state.set_if_neq(RecipeState::Loading);
+            // A failure may have been reported in this frame.
+            if !matches!(
+                server.get_load_state(recipe.id()),
+                Some(LoadState::Failed(_))
+            ) {
+                state.set_if_neq(RecipeState::Loading);
+            }
             // A task of another handle must not finish.
             commands.entity(entity).try_remove::<PackingTask>();
             continue;

@@ -7,5 +7,6 @@ mod convert;
 mod inspect;
 mod inspect_recipe;
 mod pack;
+mod relax;
 mod run_program;
 mod schema;

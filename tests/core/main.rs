@@ -32,6 +32,7 @@ mod recipes;
 mod relaxation;
 mod relaxer;
 mod relaxer_periodic;
+mod scene_files;
 mod scenes;
 mod search;
 mod vesicle_relaxation;

@@ -1,0 +1,3 @@
+//! Files of placed molecules of other programs.
+
+mod congruence;
