@@ -24,8 +24,8 @@ pub struct Arguments {
     /// Folder with structure files that the recipe names; repeatable.
     #[arg(long, value_name = "DIR")]
     structures: Vec<PathBuf>,
-    /// Write the molecules to this .pdb, .ent, .cif or .mmcif file, optionally with .gz, without
-    /// a window.
+    /// Write the molecules to this file without a window: .cif, .bcif, .zip (Mol*), .pdb, .gro
+    /// (GROMACS), .data (LAMMPS), placements.json (bentopy) or other .json (cellPACK).
     #[arg(long, value_name = "FILE", conflicts_with = "screenshot")]
     pub export: Option<PathBuf>,
     #[command(flatten)]

@@ -2,20 +2,23 @@
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bevy_rapier_molecules::backend::Backend;
-use bevy_rapier_molecules::export::{ExportOptions, export};
-use bevy_rapier_molecules::recipe::{EntryReport, Leftover, Packing, populate, relax};
+use bevy_rapier_molecules::export::{ExportError, ExportOptions};
+use bevy_rapier_molecules::recipe::{EntryReport, Leftover, Packing, Recipe, populate, relax};
 use bevy_rapier_molecules::relax::{RelaxConfig, StopReason};
+use bevy_rapier_molecules::scene_files::SceneFormat;
 use serde::Serialize;
 
 use super::arguments::Arguments;
+use super::common::scene_output::{rehearse, write_with_progress};
 use super::common::{
     AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
-    peak_memory_bytes, rehearse_export, show_relaxation, stop_on_interrupt,
+    peak_memory_bytes, show_relaxation, stop_on_interrupt,
 };
 
 /// The content of `--report`.
@@ -60,7 +63,8 @@ fn pack(arguments: &Arguments, screen: Screen, stop: &AtomicBool) -> Result<Exit
         ..ExportOptions::default()
     };
     if let Some(path) = &arguments.export {
-        rehearse_export(path, &population.crowd, &options)?;
+        let (scene, _) = recipe.scene(&population.crowd, &population.rows);
+        rehearse(path, &scene, format_of(path)?, &options)?;
     }
     let device = match arguments.scene.backend.get() {
         Backend::Gpu => fall_back_to_cpu(&"recipes are packed on the CPU"),
@@ -102,17 +106,32 @@ fn pack(arguments: &Arguments, screen: Screen, stop: &AtomicBool) -> Result<Exit
         left: packing.left.clone(),
         warnings: packing.warnings.iter().map(ToString::to_string).collect(),
     })?;
-    finish(arguments, &packing, &options)
+    finish(arguments, &recipe, &packing, &options)
+}
+
+/// The format of a file to write.
+fn format_of(path: &Path) -> Result<SceneFormat, ExportError> {
+    let format = SceneFormat::from_name(&path.to_string_lossy());
+    format.ok_or_else(|| ExportError::UnknownFormat {
+        path: path.to_owned(),
+    })
 }
 
 /// Writes the export and prints the summary.
 fn finish(
     arguments: &Arguments,
+    recipe: &Recipe,
     packing: &Packing,
     options: &ExportOptions,
 ) -> Result<ExitCode, AnyError> {
+    let mut progress = Progress::new(arguments.scene.common.quiet);
     let written = match &arguments.export {
-        Some(path) => Some((path, export(path, packing.crowd.instances(), options)?)),
+        Some(path) => {
+            let (scene, _) = recipe.scene(&packing.crowd, &packing.rows);
+            let format = format_of(path)?;
+            let written = write_with_progress(path, &scene, format, options, &mut progress)?;
+            Some((path, written))
+        }
         None => None,
     };
     arguments.scene.common.print(|out| {

@@ -33,6 +33,9 @@ mod progress;
 #[path = "../../src/bin/molecules/common/relaxation.rs"]
 mod relaxation;
 mod report;
+#[cfg(feature = "recipe")]
+#[path = "../../src/bin/molecules/common/scene_output.rs"]
+pub mod scene_output;
 pub mod screen;
 #[cfg(feature = "draw")]
 pub mod stage;

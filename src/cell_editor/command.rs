@@ -42,6 +42,7 @@ pub enum CellEditorCommand {
     SetMode(CellEditorMode),
     /// Writes a recipe with all molecules at their places.
     Save(PathBuf),
-    /// Writes a structure file, such as `.cif` or `.pdb`.
+    /// Writes a file of any [`SceneFormat`](crate::scene_files::SceneFormat), such as `.cif` or
+    /// `.zip`.
     Export(PathBuf),
 }

@@ -10,8 +10,9 @@ use super::command::CellEditorCommand;
 use super::editor::CellEditor;
 use super::notice::{CellEditorError, NoticeLevel};
 use super::watched_file::WatchedFile;
-use crate::export::{ExportOptions, export};
+use crate::export::ExportOptions;
 use crate::recipe::{Edit, MoleculeId};
+use crate::scene_files::write_scene;
 
 /// Processes all commands in their order.
 pub(super) fn apply_commands(
@@ -128,9 +129,12 @@ impl CellEditor {
             periodic_box: crowd.periodic_box(),
             ..ExportOptions::default()
         };
-        let templates = crowd.instances().map(|(template, _)| template);
-        let molecules = templates.zip(self.current_poses(world));
-        let summary = export(path, molecules, &options)?;
+        let (mut scene, order) = packing.recipe().scene(crowd, packing.molecule_entries());
+        let poses = self.current_poses(world);
+        for (pose, member) in scene.poses_mut().zip(order) {
+            *pose = poses[member as usize];
+        }
+        let summary = write_scene(path, &scene, None, &options, &mut |_| {})?;
         let text = format!(
             "wrote {}: {} molecules, {} atoms",
             path.display(),

@@ -160,6 +160,11 @@ impl Scene {
             .flat_map(|kind| kind.poses.iter().map(|&pose| (&*kind.template, pose)))
     }
 
+    /// Pose of each molecule, kind by kind.
+    pub fn poses_mut(&mut self) -> impl Iterator<Item = &mut Pose> + '_ {
+        self.kinds.iter_mut().flat_map(|kind| &mut kind.poses)
+    }
+
     /// Number of molecules.
     #[must_use]
     pub fn molecule_count(&self) -> usize {

@@ -98,10 +98,16 @@ pub fn show_output(ui: &mut Ui, panels: &mut Panels) {
         });
         ui.horizontal(|ui| {
             ui.add(TextEdit::singleline(&mut names.export).desired_width(NAME_WIDTH));
-            for (label, extension) in [("mmCIF", "cif"), ("PDB", "pdb")] {
-                let export = ui.button(label);
-                let text = format!("write all atoms to a .{extension} file");
-                if export.on_hover_text(text).clicked() {
+            for (label, extension, text) in [
+                ("mmCIF", "cif", "write all atoms to a .cif file"),
+                ("PDB", "pdb", "write all atoms to a .pdb file"),
+                (
+                    "Mol*",
+                    "zip",
+                    "write a scene of Mol*'s mesoscale explorer, a .zip file",
+                ),
+            ] {
+                if ui.button(label).on_hover_text(text).clicked() {
                     let path = format!("{}.{extension}", names.export.trim());
                     command = Some(CellEditorCommand::Export(path.into()));
                 }

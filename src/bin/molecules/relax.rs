@@ -182,7 +182,9 @@ impl Arguments {
         let relaxed = relaxed?;
         let crowd = relaxer.into_crowd();
         let mut report = self.report(&scene, &crowd, &relaxed, begin.elapsed());
-        take_poses(&mut scene, &crowd);
+        for (pose, member) in scene.poses_mut().zip(crowd.members()) {
+            *pose = member.pose;
+        }
         if let (Some(path), Some(format)) = (&self.output, format) {
             let written = write_with_progress(path, &scene, format, &options, &mut progress)?;
             report.output = Some(written);
@@ -275,14 +277,6 @@ impl Arguments {
 fn is_coarse(template: &MoleculeTemplate) -> bool {
     let mut elements = template.elements().iter();
     elements.all(|element| *element == Element::UNKNOWN)
-}
-
-/// Moves the molecules of a scene to where those of the crowd are, in the same order.
-fn take_poses(scene: &mut Scene, crowd: &Crowd) {
-    let poses = scene.kinds.iter_mut().flat_map(|kind| &mut kind.poses);
-    for (pose, member) in poses.zip(crowd.members()) {
-        *pose = member.pose;
-    }
 }
 
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
