@@ -341,7 +341,6 @@ fn invalid_input_is_rejected_in_one_sentence() {
         ),
         (&[&sphere, "-o", "assets"], "'assets': it is not a file"),
         (&[&sphere, "-o", "a.xyz"], "unknown format of 'a.xyz'"),
-        (&[&sphere, "-o", "a.bcif"], "unknown format of 'a.bcif'"),
         (
             &[&sphere, "--report", "nowhere/a.json"],
             "there is no folder",

@@ -35,7 +35,7 @@ fn molecules_are_pushed_apart_and_certified() {
     );
     assert_eq!(report["reason"], "at_rest");
     assert_eq!(report["certificate"]["pairs_below_tolerance"], 0);
-    assert!(report["largest_move_nm"].as_f64().unwrap() < 0.2);
+    assert!(report["largest_move_nm"].as_f64().unwrap() < 0.5);
     let places = places(&output);
     assert!(
         places

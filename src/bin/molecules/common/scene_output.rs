@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::certificate::{Certificate, CertificateOptions, certify, certify_scene};
 use bevy_rapier_molecules::export::{ExportError, ExportOptions, ExportSummary, write_pdb};
@@ -14,6 +15,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::{AnyError, Progress};
+
+/// Writing that takes less than this shows no progress.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// How molecules are written.
 #[derive(Args)]
@@ -129,8 +133,11 @@ pub fn write_with_progress(
 ) -> Result<WrittenFile, ExportError> {
     let molecules = scene.molecule_count();
     let shown = path.display().to_string();
-    progress.show(0.0, format!("writing {molecules} molecules to {shown}"));
+    let begin = Instant::now();
     let written = write_scene(path, scene, Some(format), options, &mut |done| {
+        if begin.elapsed() < QUIET {
+            return;
+        }
         progress.update(done as f64 / molecules.max(1) as f64, || {
             format!("writing {shown}: {done} of {molecules} molecules")
         });
