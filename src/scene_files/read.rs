@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::congruence::kinds_of;
-use super::{Scene, SceneFormat, bentopy_placements, cellpack_results, gromacs, lammps, manifest};
+use super::{
+    Scene, SceneFormat, bentopy_placements, cellpack_results, gromacs, instanced_cif, lammps,
+    manifest,
+};
 use crate::crowd::CrowdError;
 use crate::molecule::{LoadOptions, MoleculeError, SplitBy, Structure, read_bytes};
 
@@ -144,7 +147,7 @@ pub fn read_scene(
         | SceneFormat::InstancedMmcif
         | SceneFormat::BinaryCif => {
             let structure = read_bytes(&bytes, &source, &options.load)?;
-            of_structure(&structure, options)
+            instanced_cif::scene_of(&structure, options)
         }
     }
 }
