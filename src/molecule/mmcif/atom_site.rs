@@ -14,6 +14,7 @@ use smol_str::{SmolStr, ToSmolStr};
 use crate::molecule::decimal::{ANGSTROM_DIGITS, parse_decimal};
 use crate::molecule::error::ReadErrorKind;
 use crate::molecule::structure::builder::{AtomRecord, StructureBuilder};
+use crate::molecule::template::MAX_COORDINATE_NM;
 
 /// The columns that the readers use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +165,7 @@ pub fn push_atom<'a>(
     let hetero = text(Column::Group).is_some_and(|group| group == "HETATM");
     let name = either(Column::AuthAtom, Column::LabelAtom);
     let symbol = text(Column::Symbol).unwrap_or_default();
-    let radius = cell(Column::Radius).map(|cell| cell.decimal(ANGSTROM_DIGITS, Column::Radius));
+    let radius = cell(Column::Radius).map(radius_of).transpose()?;
     let chain = match has_own_chains {
         true => text(Column::OwnChain).unwrap_or_default(),
         false => either(Column::AuthAsym, Column::LabelAsym),
@@ -183,9 +184,21 @@ pub fn push_atom<'a>(
         altloc: character(Column::Alternate),
         occupancy: builder.valid_occupancy(occupancy),
         entity: &text(Column::Entity).unwrap_or_default(),
-        radius: radius.transpose()?.map(|radius| radius as f32),
+        radius,
     };
     builder.push(&record)
+}
+
+/// A collision radius, nm.
+fn radius_of(cell: Cell<'_>) -> Result<f32, ReadErrorKind> {
+    let radius = cell.decimal(ANGSTROM_DIGITS, Column::Radius)? as f32;
+    if radius > 0.0 && radius <= MAX_COORDINATE_NM {
+        return Ok(radius);
+    }
+    Err(ReadErrorKind::Syntax(format!(
+        "{} is {radius} nm, expected more than 0 and at most {MAX_COORDINATE_NM} nm",
+        COLUMN_NAMES[Column::Radius as usize]
+    )))
 }
 
 /// The name in the columns of a PDB file, from which elements can be inferred: the names of

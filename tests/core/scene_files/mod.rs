@@ -1,0 +1,3 @@
+//! Files of placed molecules.
+
+mod instanced_cif;
