@@ -53,6 +53,10 @@ pub enum CertificateError {
     /// The file cannot be read.
     #[error(transparent)]
     Molecule(#[from] MoleculeError),
+    /// The instances of the file cannot be read.
+    #[cfg(feature = "recipe")]
+    #[error(transparent)]
+    Scene(#[from] crate::scene_files::SceneReadError),
     /// The tolerance is invalid, or too many atoms lie in one place.
     #[error(transparent)]
     Clash(#[from] ClashError),
@@ -113,7 +117,7 @@ impl Default for CertificateOptions<'_> {
 
 /// Reads a file and checks its molecules.
 ///
-/// The molecules of the file are those of [`SplitBy::Molecule`]. A unit cell with right angles is a
+/// The molecules of the file are those of [`SplitBy::Molecule`], or the instances of a scene. A unit cell with right angles is a
 /// periodic box.
 ///
 /// ```
@@ -139,6 +143,12 @@ pub fn certify(
     };
     let structure = load_structure(path, &load_options)?;
     let periodic_box = box_of(&structure, &file, options.crowd)?;
+    #[cfg(feature = "recipe")]
+    if structure.scene_assembly().is_some() {
+        let read = crate::scene_files::ReadSceneOptions::default();
+        let scene = crate::scene_files::scene_of_structure(&structure, &read)?;
+        return certify_scene(&file, &scene, options);
+    }
     let parts = structure.split_by(SplitBy::Molecule, &load_options)?;
     let placed: Vec<(&MoleculeTemplate, Pose)> = parts
         .iter()

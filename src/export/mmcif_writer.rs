@@ -41,7 +41,7 @@ const ATOM_SITE: [&str; 20] = [
 ];
 
 /// Maximum number of decimals of a coordinate, beyond which there is only rounding noise.
-const MAX_DECIMALS: u8 = 6;
+pub(crate) const MAX_DECIMALS: u8 = 6;
 
 /// Writes molecules at their poses in the PDBx/mmCIF format.
 ///
@@ -132,7 +132,7 @@ fn write_cell(
 }
 
 /// The title as the name of a data block: letters, digits and underscores.
-fn block_name(title: &str) -> String {
+pub(crate) fn block_name(title: &str) -> String {
     // The format allows 75 characters.
     const MAX_LENGTH: usize = 70;
     if !title.chars().any(|c| c.is_ascii_alphanumeric()) {
@@ -268,7 +268,7 @@ impl State {
 }
 
 /// The name of a chain: `A` to `Z`, `AA` to `ZZ`, `AAA` and so on.
-fn chain_name(number: usize) -> String {
+pub(crate) fn chain_name(number: usize) -> String {
     let mut letters = Vec::new();
     let mut rest = number + 1;
     while rest > 0 {
@@ -298,7 +298,7 @@ fn checked_name(name: &SmolStr) -> Result<Cow<'_, str>, ExportError> {
 /// A quote inside a value is legal unless white space follows, but not all readers support it, so
 /// quotes that do not occur in the value are preferred. A value with both kinds of quotes becomes
 /// a text field between semicolons.
-fn quoted(value: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
     // Fast path for almost all names.
     let is_word = !value.is_empty() && value.bytes().all(|b| b.is_ascii_alphanumeric());
     let is_plain = || {

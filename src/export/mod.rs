@@ -21,6 +21,8 @@ pub use export_file::export;
 #[cfg(feature = "recipe")]
 pub(crate) use export_file::{TemporaryFile, write_file};
 pub use mmcif_writer::write_mmcif;
+#[cfg(feature = "recipe")]
+pub(crate) use mmcif_writer::{MAX_DECIMALS, block_name, chain_name, quoted};
 pub use pdb_writer::write_pdb;
 
 use std::io;
@@ -196,6 +198,12 @@ impl AngstromPose {
             rotation: DMat3::from_quat(pose.rotation.as_dquat().normalize()) * ANGSTROM_PER_NM,
             position: position * ANGSTROM_PER_NM,
         })
+    }
+
+    /// The pose as an operator: the rotation, and the translation (Å).
+    #[cfg(feature = "recipe")]
+    pub(crate) fn operator(&self) -> (DMat3, DVec3) {
+        (self.rotation * ANGSTROM_PER_NM.recip(), self.position)
     }
 
     /// World position (Å) of a body-frame point (nm).

@@ -192,10 +192,27 @@ impl MoleculeTemplate {
             number: 1,
             ..Residue::default()
         };
-        Self::with_masses(name.into(), atoms.collect(), vec![residue], |ball| {
-            let volume = 4.0 / 3.0 * std::f64::consts::PI * f64::from(ball.radius).powi(3);
-            f64::from(COARSE_DENSITY) * volume
-        })
+        Self::with_masses(name.into(), atoms.collect(), vec![residue], ball_mass)
+    }
+
+    /// Builds a template from atoms with radii of their own: a [coarse](Self::coarse) one if all of
+    /// them are its balls.
+    pub(super) fn new_maybe_coarse(
+        name: String,
+        atoms: Vec<Atom>,
+        residues: Vec<Residue>,
+    ) -> Result<Self, TemplateError> {
+        let is_ball = |atom: &Atom| {
+            let residue = residues.get(atom.residue as usize);
+            atom.element == Element::UNKNOWN
+                && atom.name == COARSE_ATOM
+                && residue.is_some_and(|residue| residue.name == COARSE_RESIDUE)
+        };
+        if atoms.iter().all(is_ball) {
+            Self::with_masses(name, atoms, residues, ball_mass)
+        } else {
+            Self::new(name, atoms, residues)
+        }
     }
 
     fn with_masses(
@@ -463,6 +480,12 @@ impl fmt::Display for AtomLabel {
         }
         Ok(())
     }
+}
+
+/// Mass of a ball of a coarse molecule, dalton.
+fn ball_mass(ball: &Atom) -> f64 {
+    let volume = 4.0 / 3.0 * std::f64::consts::PI * f64::from(ball.radius).powi(3);
+    f64::from(COARSE_DENSITY) * volume
 }
 
 fn radius_problem(radius: f32) -> Option<String> {

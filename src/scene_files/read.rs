@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::congruence::kinds_of;
-use super::{Scene, SceneFormat, bentopy_placements, cellpack_results, gromacs, lammps, manifest};
+use super::{
+    Scene, SceneFormat, SceneKind, bentopy_placements, cellpack_results, gromacs, instanced_cif,
+    lammps, manifest,
+};
 use crate::crowd::CrowdError;
-use crate::molecule::{LoadOptions, MoleculeError, SplitBy, Structure, read_bytes};
+use crate::molecule::{AssemblyChoice, LoadOptions, MoleculeError, SplitBy, Structure, read_bytes};
 
 /// Largest difference (nm) of the places of an atom in two congruent molecules: coordinates have
 /// three decimals in ångström.
@@ -182,7 +185,11 @@ fn json_format(bytes: &[u8]) -> Option<SceneFormat> {
     Some(format)
 }
 
-/// The molecules of a structure file.
+/// The molecules of a structure file:
+/// - Without an assembly in the options, those of the first assembly with the method `CELLPACK`, each
+///   kind with its path and name, or those of the file as it is.
+/// - With one as instances, its copies.
+/// - With one as one body, that body.
 ///
 /// # Errors
 /// [`SceneReadError`] if the file lacks something that the options select.
@@ -190,12 +197,33 @@ pub fn scene_of_structure(
     structure: &Structure,
     options: &ReadSceneOptions,
 ) -> Result<Scene, SceneReadError> {
-    let parts = structure.split_by(options.split_by, &options.load)?;
-    let cell = structure.unit_cell().filter(|cell| !cell.is_placeholder());
-    Ok(Scene {
+    let mut scene = Scene {
         name: structure.name().to_owned(),
-        kinds: kinds_of(parts, FILE_ROUNDING_NM, options),
-        periodic_box: cell.and_then(|cell| cell.orthorhombic()),
-        bounds: None,
-    })
+        periodic_box: structure
+            .unit_cell()
+            .filter(|cell| !cell.is_placeholder())
+            .and_then(|cell| cell.orthorhombic()),
+        ..Scene::default()
+    };
+    let of_scene = structure.scene_assembly();
+    match &options.load.assembly {
+        AssemblyChoice::OneBody(_) => {
+            let template = structure.template(&options.load)?;
+            let pose = template.file_pose();
+            let mut kind = SceneKind::new(structure.name(), template.into());
+            kind.poses.push(pose);
+            scene.kinds.push(kind);
+        }
+        AssemblyChoice::None if let Some(id) = of_scene => {
+            instanced_cif::read_kinds(&mut scene, structure, id, options)?;
+        }
+        AssemblyChoice::Instances(id) if of_scene == Some(id) => {
+            instanced_cif::read_kinds(&mut scene, structure, id, options)?;
+        }
+        _ => {
+            let parts = structure.split_by(options.split_by, &options.load)?;
+            scene.kinds = kinds_of(parts, FILE_ROUNDING_NM, options);
+        }
+    }
+    Ok(scene)
 }

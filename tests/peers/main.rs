@@ -5,4 +5,5 @@
 
 #![cfg(feature = "recipe")]
 
+mod cif_in_molstar;
 mod programs;

@@ -8,10 +8,14 @@ use smol_str::SmolStr;
 use self::column_encoding::{Budget, Data, DecodeError, decode};
 use self::message_pack::{Value, parse};
 use super::error::{FileLocation, ReadError, ReadErrorKind};
-use super::mmcif::assemblies::{GENERATORS, OPERATORS, TextTable, assemblies};
+use super::mmcif::assemblies::{
+    ASSEMBLIES, ENTRY, ENTRY_COUNT, ENTRY_NAMES, GENERATORS, OPERATORS, OperatorTable, TextTable,
+    assemblies, entry_shift,
+};
 use super::mmcif::atom_site::{
     COLUMN_COUNT, COLUMN_NAMES, Cell, Column, check_coordinates, column_index, push_atom,
 };
+use super::mmcif::{ENTITIES, ENTITY_COLUMNS, TITLE, TITLE_COLUMNS, set_descriptions};
 use super::structure::Structure;
 use super::structure::builder::StructureBuilder;
 use super::unit_cell::{CELL, InvalidCell, UnitCell};
@@ -33,19 +37,33 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
         .map_err(error(FileLocation::File))?;
     let columns = atom_columns(atoms, rows, &mut budget).map_err(error(FileLocation::File))?;
     let mut builder = StructureBuilder::new(source);
+    let has_own_chains = columns[Column::OwnChain as usize].is_some();
     for row in 0..rows {
         let cell = |column: Column| columns[column as usize].as_ref()?.cell(row);
-        push_atom(&mut builder, cell).map_err(error(FileLocation::Row(row + 1)))?;
+        let pushed = push_atom(&mut builder, has_own_chains, cell);
+        pushed.map_err(error(FileLocation::Row(row + 1)))?;
     }
-    let mut read_table = |name: &str| match category(block, name) {
-        Some(category) => text_table(category, &mut budget),
+    drop(columns);
+    let mut read_table = |name: &str, columns: Option<&[&str]>| match category(block, name) {
+        Some(category) => text_table(category, columns, &mut budget),
         None => Ok(TextTable::default()),
     };
     // A cell that cannot be decoded is ignored and counted.
-    let cell = read_table(CELL).map_err(|_| InvalidCell);
+    let cell = read_table(CELL, None).map_err(|_| InvalidCell);
     builder.set_unit_cell(cell.and_then(|table| UnitCell::of_table(&table)));
-    let assemblies = read_table(OPERATORS)
-        .and_then(|operators| assemblies(&operators, &read_table(GENERATORS)?))
+    // Descriptions are not needed.
+    let [title, entities] = [(TITLE, TITLE_COLUMNS), (ENTITIES, ENTITY_COLUMNS)]
+        .map(|(name, columns)| read_table(name, Some(&columns)).unwrap_or_default());
+    set_descriptions(&mut builder, &title, &entities);
+    let methods = read_table(ASSEMBLIES, Some(&["id", "method_details"])).unwrap_or_default();
+    let assemblies = read_table(GENERATORS, None)
+        .and_then(|generators| {
+            let operators = match category(block, OPERATORS) {
+                Some(category) => operator_table(category, &mut budget)?,
+                None => OperatorTable::default(),
+            };
+            assemblies(&operators, &generators, &methods)
+        })
         .map_err(error(FileLocation::File))?;
     builder.finish(assemblies)
 }
@@ -121,12 +139,57 @@ fn atom_columns(
     Ok(columns)
 }
 
-/// A category as text.
-fn text_table(category: &Value<'_>, budget: &mut Budget) -> Result<TextTable, ReadErrorKind> {
+/// The operators, decoded column by column.
+fn operator_table(
+    category: &Value<'_>,
+    budget: &mut Budget,
+) -> Result<OperatorTable, ReadErrorKind> {
+    let rows = row_count(category).unwrap_or(0);
+    let mut decoded = |name: &str| {
+        let mut columns = category.list("columns").iter();
+        let is_named = |known: &str| known.eq_ignore_ascii_case(name);
+        let column = columns.find(|column| column.text("name").is_some_and(is_named));
+        let column = column.map(|column| DecodedColumn::new(column, rows, budget));
+        column.transpose().map_err(|error| error.in_column(name))
+    };
+    let Some(ids) = decoded("id")? else {
+        return Ok(OperatorTable::default());
+    };
+    // The number of rows is that of the decoded names, so it is bounded.
+    let mut entries = vec![[0.0; ENTRY_COUNT]; rows];
+    for (index, name) in ENTRY_NAMES.into_iter().enumerate() {
+        let column = decoded(name)?;
+        for (row, entries) in entries.iter_mut().enumerate() {
+            let cell = column.as_ref().and_then(|column| column.cell(row));
+            entries[index] = cell
+                .unwrap_or(Cell::Text("?"))
+                .number(entry_shift(index), ENTRY)?;
+        }
+    }
+    OperatorTable::from_entries(entries, |row| {
+        let id = ids.cell(row).map(Cell::text);
+        let length = id.as_ref().map_or(0, SmolStr::len);
+        budget
+            .spend(length)
+            .map_err(|error| error.in_column("id"))?;
+        Ok(id)
+    })
+}
+
+/// A category as text, with all columns or these.
+fn text_table(
+    category: &Value<'_>,
+    columns: Option<&[&str]>,
+    budget: &mut Budget,
+) -> Result<TextTable, ReadErrorKind> {
     let row_count = row_count(category).unwrap_or(0);
     let mut table = TextTable::default();
     for column in category.list("columns") {
         let name = column.text("name").unwrap_or("");
+        let is_needed = |known: &&str| known.eq_ignore_ascii_case(name);
+        if columns.is_some_and(|columns| !columns.iter().any(|known| is_needed(&known))) {
+            continue;
+        }
         let decoded =
             DecodedColumn::new(column, row_count, budget).map_err(|error| error.in_column(name))?;
         table.columns.push(name.to_owned());

@@ -1,13 +1,19 @@
 //! Reader of the mmCIF format: reads the tables of the first data block that has atoms.
 //!
-//! The atom table is processed row by row to save memory; the unit cell and the two assembly
-//! tables are kept as text.
+//! The tables of atoms and operators are processed row by row to save memory; small tables are kept
+//! as text.
 
 pub(super) mod assemblies;
 pub(super) mod atom_site;
 mod tokens;
 
-use self::assemblies::{GENERATORS, OPERATORS, TextTable, assemblies};
+use std::collections::HashMap;
+
+use smol_str::SmolStr;
+
+use self::assemblies::{
+    ASSEMBLIES, GENERATORS, OPERATORS, OperatorColumns, OperatorTable, TextTable, assemblies,
+};
 use self::atom_site::{COLUMN_COUNT, Cell, Column, check_coordinates, column_index, push_atom};
 use self::tokens::{Token, Tokens};
 use super::error::{FileLocation, ReadError, ReadErrorKind};
@@ -18,6 +24,18 @@ use super::unit_cell::{CELL, UnitCell};
 /// Category of the atoms.
 const ATOMS: &str = "_atom_site";
 
+/// Category of the entities.
+pub(super) const ENTITIES: &str = "_entity";
+
+/// Category of the title.
+pub(super) const TITLE: &str = "_struct";
+
+/// Columns of [`ENTITIES`] that are read: identifier and description.
+pub(super) const ENTITY_COLUMNS: [&str; 2] = ["id", "pdbx_description"];
+
+/// Columns of [`TITLE`] that are read.
+pub(super) const TITLE_COLUMNS: [&str; 2] = ["entry_id", "title"];
+
 /// Reads a decompressed mmCIF file.
 pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
     let error = |location| move |kind| ReadError::new(source, location, kind);
@@ -26,19 +44,33 @@ pub(super) fn read(bytes: &[u8], source: &str) -> Result<Structure, ReadError> {
     let mut parser = Parser {
         tokens: Tokens::new(text),
         builder: StructureBuilder::new(source),
-        operators: TextTable::default(),
-        generators: TextTable::default(),
-        cell: TextTable::default(),
-        single_atom: TextTable::default(),
+        tables: Tables::default(),
     };
     let parsed = parser.run();
     parsed.map_err(error(FileLocation::Line(parser.tokens.line)))?;
-    parser
-        .builder
-        .set_unit_cell(UnitCell::of_table(&parser.cell));
-    let assemblies =
-        assemblies(&parser.operators, &parser.generators).map_err(error(FileLocation::File))?;
-    parser.builder.finish(assemblies)
+    let Parser {
+        mut builder,
+        tables,
+        ..
+    } = parser;
+    builder.set_unit_cell(UnitCell::of_table(&tables.cell));
+    set_descriptions(&mut builder, &tables.title, &tables.entities);
+    let assemblies = assemblies(&tables.operators, &tables.generators, &tables.assemblies)
+        .map_err(error(FileLocation::File))?;
+    builder.finish(assemblies)
+}
+
+/// Sets the title and the descriptions of the entities.
+pub(super) fn set_descriptions(
+    builder: &mut StructureBuilder,
+    title: &TextTable,
+    entities: &TextTable,
+) {
+    let mut titles = title.pairs(TITLE_COLUMNS);
+    builder.set_title(titles.next().map_or("", |[_, title]| title).to_owned());
+    let entities = entities.pairs(ENTITY_COLUMNS);
+    let entities = entities.map(|[id, description]| (SmolStr::new(id), description.to_owned()));
+    builder.set_entities(entities.collect::<HashMap<_, _>>());
 }
 
 /// The bytes as text, or the first line that is not text.
@@ -54,11 +86,40 @@ fn text_of(bytes: &[u8]) -> Result<&str, usize> {
 struct Parser<'a> {
     tokens: Tokens<'a>,
     builder: StructureBuilder,
-    operators: TextTable,
+    tables: Tables,
+}
+
+/// The tables of a data block, except for its atoms.
+#[derive(Default)]
+struct Tables {
+    operators: OperatorTable,
     generators: TextTable,
+    assemblies: TextTable,
+    entities: TextTable,
+    title: TextTable,
     cell: TextTable,
     /// An atom table that is written as single items, with one row.
     single_atom: TextTable,
+    /// The same for operators.
+    single_operator: TextTable,
+}
+
+impl Tables {
+    /// The table of a category that is kept as text.
+    fn text_table(&mut self, category: &str) -> Option<&mut TextTable> {
+        [
+            (ATOMS, &mut self.single_atom),
+            (OPERATORS, &mut self.single_operator),
+            (GENERATORS, &mut self.generators),
+            (ASSEMBLIES, &mut self.assemblies),
+            (ENTITIES, &mut self.entities),
+            (TITLE, &mut self.title),
+            (CELL, &mut self.cell),
+        ]
+        .into_iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(category))
+        .map(|(_, table)| table)
+    }
 }
 
 impl<'a> Parser<'a> {
@@ -72,9 +133,7 @@ impl<'a> Parser<'a> {
                     if !self.builder.is_empty() {
                         return Ok(());
                     }
-                    self.operators = TextTable::default();
-                    self.generators = TextTable::default();
-                    self.cell = TextTable::default();
+                    self.tables = Tables::default();
                     in_block = true;
                     self.tokens.next()?
                 }
@@ -97,19 +156,6 @@ impl<'a> Parser<'a> {
         self.finish_block()
     }
 
-    /// The table of a category that is kept as text.
-    fn text_table(&mut self, category: &str) -> Option<&mut TextTable> {
-        [
-            (ATOMS, &mut self.single_atom),
-            (OPERATORS, &mut self.operators),
-            (GENERATORS, &mut self.generators),
-            (CELL, &mut self.cell),
-        ]
-        .into_iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(category))
-        .map(|(_, table)| table)
-    }
-
     /// Parses `_name value`.
     fn item(&mut self, name: &str) -> Result<(), ReadErrorKind> {
         let Some(Token::Value(value)) = self.tokens.next()? else {
@@ -118,7 +164,7 @@ impl<'a> Parser<'a> {
             )));
         };
         let (category, column) = split_name(name);
-        if let Some(table) = self.text_table(category) {
+        if let Some(table) = self.tables.text_table(category) {
             table.columns.push(column.to_owned());
             if table.rows.is_empty() {
                 table.rows.push(Vec::new());
@@ -142,11 +188,17 @@ impl<'a> Parser<'a> {
         let columns = names.iter().map(|&(_, column)| column);
         if category.eq_ignore_ascii_case(ATOMS) {
             let indices = column_indices(columns)?;
-            return self.rows(names.len(), token, |builder, row| {
-                push_atom(builder, |column| cell(&indices, row, column))
+            return self.rows(names.len(), token, |parser, row| {
+                push_text_atom(&mut parser.builder, &indices, row)
             });
         }
-        let is_kept = self.text_table(category).is_some();
+        if category.eq_ignore_ascii_case(OPERATORS) {
+            let columns = OperatorColumns::new(columns);
+            return self.rows(names.len(), token, |parser, row| {
+                parser.tables.operators.push_row(&columns, row)
+            });
+        }
+        let is_kept = self.tables.text_table(category).is_some();
         let mut rows = Vec::new();
         let after = self.rows(names.len(), token, |_, row| {
             if is_kept {
@@ -154,7 +206,7 @@ impl<'a> Parser<'a> {
             }
             Ok(())
         })?;
-        if let Some(table) = self.text_table(category) {
+        if let Some(table) = self.tables.text_table(category) {
             let columns = columns.map(str::to_owned).collect();
             *table = TextTable { columns, rows };
         }
@@ -166,14 +218,14 @@ impl<'a> Parser<'a> {
         &mut self,
         width: usize,
         first: Option<Token<'a>>,
-        mut handle: impl FnMut(&mut StructureBuilder, &[Option<&'a str>]) -> Result<(), ReadErrorKind>,
+        mut handle: impl FnMut(&mut Self, &[Option<&'a str>]) -> Result<(), ReadErrorKind>,
     ) -> Result<Option<Token<'a>>, ReadErrorKind> {
         let mut token = first;
         let mut row = Vec::with_capacity(width);
         while let Some(Token::Value(value)) = token {
             row.push(value);
             if row.len() == width {
-                handle(&mut self.builder, &row)?;
+                handle(self, &row)?;
                 row.clear();
             }
             token = self.tokens.next()?;
@@ -187,16 +239,36 @@ impl<'a> Parser<'a> {
         )))
     }
 
-    /// Adds the atom of a table written as single items.
+    /// Adds the atom and the operator of tables written as single items.
     fn finish_block(&mut self) -> Result<(), ReadErrorKind> {
-        let table = std::mem::take(&mut self.single_atom);
-        let Some(row) = table.rows.first() else {
+        let table = std::mem::take(&mut self.tables.single_operator);
+        if let Some(row) = single_row(&table) {
+            let columns = OperatorColumns::new(table.columns.iter().map(String::as_str));
+            self.tables.operators.push_row(&columns, &row)?;
+        }
+        let table = std::mem::take(&mut self.tables.single_atom);
+        let Some(row) = single_row(&table) else {
             return Ok(());
         };
         let indices = column_indices(table.columns.iter().map(String::as_str))?;
-        let row: Vec<Option<&str>> = row.iter().map(Option::as_deref).collect();
-        push_atom(&mut self.builder, |column| cell(&indices, &row, column))
+        push_text_atom(&mut self.builder, &indices, &row)
     }
+}
+
+/// The row of a table written as single items.
+fn single_row(table: &TextTable) -> Option<Vec<Option<&str>>> {
+    let row = table.rows.first()?;
+    Some(row.iter().map(Option::as_deref).collect())
+}
+
+/// Adds the atom of a row of text.
+fn push_text_atom(
+    builder: &mut StructureBuilder,
+    indices: &ColumnIndices,
+    row: &[Option<&str>],
+) -> Result<(), ReadErrorKind> {
+    let has_own_chains = indices[Column::OwnChain as usize].is_some();
+    push_atom(builder, has_own_chains, |column| cell(indices, row, column))
 }
 
 /// Category and column of a data name.

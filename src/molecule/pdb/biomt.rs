@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 
 use crate::molecule::decimal::{ANGSTROM_DIGITS, parse_decimal};
 use crate::molecule::error::ReadErrorKind;
-use crate::molecule::structure::{Assembly, MAX_OPERATORS, Operator, too_many_operators};
+use crate::molecule::structure::{Assembly, Operator};
 
 /// Parses `REMARK 350` line by line.
 #[derive(Default)]
@@ -33,6 +33,7 @@ impl BiomtParser {
             self.start_chains();
             self.assemblies.push(Assembly {
                 id: id.trim().to_owned(),
+                method: String::new(),
                 operators: Vec::new(),
             });
         } else if let Some((_, list)) = text.split_once("CHAINS:") {
@@ -91,7 +92,7 @@ impl BiomtParser {
         }
         let axis = |k: usize| DVec3::new(self.rows[0][k], self.rows[1][k], self.rows[2][k]);
         let operator = Operator {
-            id: self.rows_id.clone(),
+            id: SmolStr::new(&self.rows_id),
             rotation: DMat3::from_cols(axis(0), axis(1), axis(2)),
             translation: axis(3),
             chains: self.shared_chains.clone(),
@@ -100,13 +101,11 @@ impl BiomtParser {
         let Some(assembly) = self.assemblies.last_mut() else {
             self.assemblies.push(Assembly {
                 id: "1".to_owned(),
+                method: String::new(),
                 operators: vec![operator],
             });
             return Ok(());
         };
-        if assembly.operators.len() >= MAX_OPERATORS {
-            return Err(too_many_operators());
-        }
         assembly.operators.push(operator);
         Ok(())
     }

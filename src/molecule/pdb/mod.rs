@@ -157,6 +157,8 @@ impl PdbParser {
             model,
             altloc: character(17),
             occupancy: self.builder.valid_occupancy(occupancy),
+            entity: "",
+            radius: None,
         };
         self.builder.push(&record)
     }

@@ -35,6 +35,10 @@ pub struct AtomRecord<'a> {
     pub model: i32,
     pub altloc: Option<char>,
     pub occupancy: f32,
+    /// Identifier of the entity; empty if there is none.
+    pub entity: &'a str,
+    /// Collision radius, nm, if the file has one.
+    pub radius: Option<f32>,
 }
 
 type ResidueKey = (i32, Residue, SmolStr);
@@ -101,6 +105,16 @@ impl StructureBuilder {
             .get_or_insert(half_thickness);
     }
 
+    /// Sets the title.
+    pub fn set_title(&mut self, title: String) {
+        self.structure.title = title;
+    }
+
+    /// Sets the descriptions of the entities.
+    pub fn set_entities(&mut self, entities: HashMap<SmolStr, String>) {
+        self.structure.entities = entities;
+    }
+
     /// Whether there are no atoms.
     pub fn is_empty(&self) -> bool {
         self.structure.atoms.is_empty()
@@ -150,7 +164,13 @@ impl StructureBuilder {
         if is_massless_site(atom.name, atom.residue_name) {
             return Ok(());
         }
-        let names = [atom.name, atom.residue_name, atom.chain, atom.label_chain];
+        let names = [
+            atom.name,
+            atom.residue_name,
+            atom.chain,
+            atom.label_chain,
+            atom.entity,
+        ];
         if names.iter().any(|name| name.len() > MAX_NAME_BYTES) {
             return Err(ReadErrorKind::TooLarge {
                 what: "the length of a name",
@@ -164,10 +184,16 @@ impl StructureBuilder {
             });
         }
         let element = element_of(atom);
-        if element == Element::UNKNOWN {
+        // Balls of coarse molecules have radii instead.
+        if element == Element::UNKNOWN && atom.radius.is_none() {
             self.structure.warnings.unknown_elements += 1;
         }
         let residue = self.residue_of(atom);
+        let radii = &mut self.structure.radii;
+        if atom.radius.is_some() || !radii.is_empty() {
+            radii.resize(self.structure.atoms.len(), None);
+            radii.push(atom.radius);
+        }
         self.structure.atoms.push(StructureAtom {
             position: Vec3::from_array(atom.position.map(|value| value as f32)),
             element,
@@ -229,6 +255,11 @@ impl StructureBuilder {
             *entry = (new_index, self.segment);
         }
         if entry.0 == new_index {
+            if !atom.entity.is_empty() {
+                let entities = &mut self.structure.entity_of_chain;
+                let entity = entities.entry(label_chain.clone());
+                entity.or_insert_with(|| SmolStr::new(atom.entity));
+            }
             self.structure.residues.push(residue);
             self.structure.label_chains.push(label_chain);
             self.structure.terminators.push(self.terminators);

@@ -3,11 +3,13 @@
 //! Readers fill a [`Structure`] through [`builder::StructureBuilder`]. Its methods in
 //! `rigid_bodies.rs` turn it into templates; `atom_selection.rs` applies the load options.
 
+#[cfg(feature = "recipe")]
+mod assembly_kinds;
 mod atom_selection;
 pub(super) mod builder;
 mod rigid_bodies;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3, Vec3};
@@ -17,14 +19,47 @@ pub use self::rigid_bodies::{MoleculeInstances, MoleculePart, SplitBy};
 use super::error::{MoleculeError, ReadErrorKind};
 use super::{Element, LoadWarnings, Residue, UnitCell};
 
-/// Maximum number of operators of an assembly, far more than any virus has.
-pub(super) const MAX_OPERATORS: usize = 20_000;
+/// Number of operators that all assemblies of a file may have in any case, more than any virus has:
+/// 27 MB.
+const BASE_OPERATORS: usize = 200_000;
 
-/// The error of an assembly with more than [`MAX_OPERATORS`] operators.
-pub(super) fn too_many_operators() -> ReadErrorKind {
-    ReadErrorKind::TooLarge {
-        what: "the number of assembly operators",
-        limit: MAX_OPERATORS as u64,
+/// Additional operators for each one that the file lists. Scenes of placed molecules use each once.
+const OPERATORS_PER_ROW: usize = 4;
+
+/// Limits the operators of all assemblies of a file, so that a small file cannot exhaust memory:
+/// expressions can list operators again and multiply them.
+pub(super) struct OperatorBudget {
+    remaining: usize,
+    limit: usize,
+}
+
+impl OperatorBudget {
+    /// The budget of a file that lists `rows` operators.
+    pub(super) fn for_rows(rows: usize) -> Self {
+        let limit = rows
+            .saturating_mul(OPERATORS_PER_ROW)
+            .saturating_add(BASE_OPERATORS);
+        Self {
+            remaining: limit,
+            limit,
+        }
+    }
+
+    /// Returns an error if there are fewer than `count` operators left.
+    pub(super) fn check(&self, count: usize) -> Result<(), ReadErrorKind> {
+        if count <= self.remaining {
+            return Ok(());
+        }
+        Err(ReadErrorKind::TooLarge {
+            what: "the number of assembly operators",
+            limit: self.limit as u64,
+        })
+    }
+
+    pub(super) fn spend(&mut self, count: usize) -> Result<(), ReadErrorKind> {
+        self.check(count)?;
+        self.remaining -= count;
+        Ok(())
     }
 }
 
@@ -53,7 +88,7 @@ pub struct StructureAtom {
 #[non_exhaustive]
 pub struct Operator {
     /// Name in the file, such as `1` or `P-12`.
-    pub id: String,
+    pub id: SmolStr,
     /// Rotation part. Validated when the assembly is built.
     pub rotation: DMat3,
     /// Translation part, nm.
@@ -68,6 +103,8 @@ pub struct Operator {
 pub struct Assembly {
     /// Name in the file, usually `1`.
     pub id: String,
+    /// How it was found, such as `PISA` or `CELLPACK`; empty if unknown.
+    pub method: String,
     /// One operator per copy, in file order.
     pub operators: Vec<Operator>,
 }
@@ -84,6 +121,13 @@ pub struct Structure {
     /// The chain name of each residue that assemblies use: that of the residue in PDB files,
     /// `label_asym_id` in mmCIF, which assigns separate chains to ligands and waters.
     label_chains: Vec<SmolStr>,
+    /// The entity of each label chain in mmCIF.
+    entity_of_chain: HashMap<SmolStr, SmolStr>,
+    /// Descriptions of the entities.
+    entities: HashMap<SmolStr, String>,
+    /// Collision radius of each atom, nm, where the file has one; empty if it has none.
+    radii: Vec<Option<f32>>,
+    title: String,
     /// Number of `TER` rows before the first atom of each residue.
     terminators: Vec<u32>,
     /// Whether there are `TER` rows.
@@ -100,6 +144,12 @@ impl Structure {
     #[must_use]
     pub fn atoms(&self) -> &[StructureAtom] {
         &self.atoms
+    }
+
+    /// Title of the structure in mmCIF; empty if there is none.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
     }
 
     /// All residues of all models, in the order of their first atoms.

@@ -209,7 +209,7 @@ impl Structure {
         Ok(())
     }
 
-    fn assembly(&self, id: &str) -> Result<&Assembly, MoleculeError> {
+    pub(super) fn assembly(&self, id: &str) -> Result<&Assembly, MoleculeError> {
         let found = self.assemblies.iter().find(|assembly| assembly.id == id);
         let ids = self.assemblies.iter().map(|assembly| &assembly.id);
         found.ok_or_else(|| self.not_in_file("assembly", id, ids))
@@ -236,17 +236,26 @@ impl Structure {
         assembly: &Assembly,
         operator: &Operator,
     ) -> Result<Pose, MoleculeError> {
-        let rotation = proper_rotation(operator.rotation);
-        let rotation = rotation.map_err(|reason| MoleculeError::NotARotation {
-            file: self.source.clone(),
-            assembly: assembly.id.clone(),
-            operator: operator.id.clone(),
-            reason,
-        })?;
+        let rotation = self.operator_rotation(assembly, operator)?;
         Ok(Pose::new(
             operator.translation.as_vec3(),
             rotation.as_quat(),
         ))
+    }
+
+    /// The rotation of an operator.
+    pub(super) fn operator_rotation(
+        &self,
+        assembly: &Assembly,
+        operator: &Operator,
+    ) -> Result<DQuat, MoleculeError> {
+        let rotation = proper_rotation(operator.rotation);
+        rotation.map_err(|reason| MoleculeError::NotARotation {
+            file: self.source.clone(),
+            assembly: assembly.id.clone(),
+            operator: operator.id.to_string(),
+            reason,
+        })
     }
 
     /// The parts of `atoms`, in the order of their first atoms.
@@ -285,7 +294,7 @@ impl Structure {
     }
 
     /// The template of atoms at their positions in the file.
-    fn template_of(
+    pub(super) fn template_of(
         &self,
         name: String,
         atoms: Vec<u32>,
@@ -304,6 +313,7 @@ impl Structure {
     ) -> Result<MoleculeTemplate, MoleculeError> {
         let mut atoms = Vec::new();
         let mut residues: Vec<Residue> = Vec::new();
+        let mut has_radii = true;
         for copies in all_copies {
             for motion in &copies.motions {
                 atoms.reserve(copies.atoms.len());
@@ -319,9 +329,11 @@ impl Structure {
                         }),
                     };
                     last = Some((atom.residue, residue));
+                    let radius = self.radii.get(index as usize).copied().flatten();
+                    has_radii &= radius.is_some();
                     atoms.push(Atom {
                         position: moved(motion, atom.position),
-                        radius: atom.element.vdw_radius() * radius_scale,
+                        radius: radius.unwrap_or(atom.element.vdw_radius() * radius_scale),
                         element: atom.element,
                         name: atom.name.clone(),
                         residue,
@@ -329,7 +341,11 @@ impl Structure {
                 }
             }
         }
-        let mut template = MoleculeTemplate::new(name, atoms, residues)?;
+        let mut template = if has_radii {
+            MoleculeTemplate::new_maybe_coarse(name, atoms, residues)?
+        } else {
+            MoleculeTemplate::new(name, atoms, residues)?
+        };
         template.set_load_warnings(self.warnings);
         Ok(template)
     }

@@ -1,3 +1,4 @@
 //! Files of placed molecules of other programs.
 
 mod congruence;
+mod instanced_cif;

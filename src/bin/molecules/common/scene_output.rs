@@ -162,7 +162,7 @@ pub fn certificate_of(
     if format == SceneFormat::CellpackResults {
         return Ok(None);
     }
-    if matches!(format, SceneFormat::Pdb | SceneFormat::Mmcif) {
+    if format.is_structure() {
         return Ok(Some(certify(path, options)?));
     }
     let read = ReadSceneOptions {
