@@ -27,6 +27,10 @@ const CANDIDATES: u32 = 40;
 /// Random points that are tried for one candidate, until one has enough weight and lies inside.
 const POINTS: u32 = 2_000;
 
+/// Candidates without any point in the space after which it counts as empty, so that no more are
+/// tried.
+const EMPTY_AFTER: u32 = 2;
+
 /// Rotations that are tried at a point, so that long molecules fit between walls.
 const ROTATIONS: u32 = 4;
 
@@ -103,6 +107,15 @@ enum Wish<'a> {
     Beside(Pose, f32, &'a [Vec3]),
     /// In this ball.
     Within(Brush),
+}
+
+/// A place that a molecule may get.
+struct Candidate {
+    pose: Pose,
+    /// By how much the molecule exceeds its confinement, nm.
+    excess: f32,
+    /// Whether the point is in the space; false if no random point was.
+    is_inside: bool,
 }
 
 impl Places {
@@ -240,8 +253,14 @@ impl Places {
         let gradients = entry.map_or(&[][..], |entry| &entry.gradients);
         let pick = gradients.first().map_or(PickMode::Random, |(g, _)| g.pick);
         let mut best: Option<(f32, Pose)> = None;
+        let mut outside = 0;
         for _ in 0..CANDIDATES {
-            let (pose, excess) = self.candidate(gradients, wish, pick, random);
+            let Candidate {
+                pose,
+                excess,
+                is_inside,
+            } = self.candidate(gradients, wish, pick, random);
+            outside += u32::from(!is_inside);
             let limit = best.map_or(f32::INFINITY, |(cost, _)| cost);
             let overlap = around
                 .scatter
@@ -261,7 +280,7 @@ impl Places {
             if cost < limit {
                 best = Some((cost, pose));
             }
-            if cost <= 0.0 {
+            if cost <= 0.0 || outside >= EMPTY_AFTER {
                 break;
             }
         }
@@ -272,7 +291,8 @@ impl Places {
     pub fn try_free(&self, around: &Surroundings<'_>, random: &mut Pcg64Mcg) -> Option<Pose> {
         let entry = self.entry.map(|entry| &around.recipe.entries[entry]);
         let gradients = entry.map_or(&[][..], |entry| &entry.gradients);
-        let (pose, excess) = self.candidate(gradients, &Wish::Anywhere, PickMode::Random, random);
+        let Candidate { pose, excess, .. } =
+            self.candidate(gradients, &Wish::Anywhere, PickMode::Random, random);
         let limit = f32::MIN_POSITIVE;
         let overlap = around
             .scatter
@@ -294,15 +314,16 @@ impl Places {
         }
     }
 
-    /// A random pose, and by how much it exceeds its confinement, nm.
+    /// A random pose.
     fn candidate(
         &self,
         gradients: &[(Gradient, f32)],
         wish: &Wish<'_>,
         pick: PickMode,
         random: &mut Pcg64Mcg,
-    ) -> (Pose, f32) {
-        match &self.target {
+    ) -> Candidate {
+        let mut is_inside = true;
+        let (pose, excess) = match &self.target {
             Target::Space {
                 bounds,
                 confinement,
@@ -321,7 +342,9 @@ impl Places {
                             let parts = [(); 3].map(|()| random.random::<f32>());
                             bounds[0] + (bounds[1] - bounds[0]) * Vec3::from_array(parts)
                         };
-                        self.weighted(gradients, pick, random, draw, is_in_reach)
+                        let point = self.weighted(gradients, pick, random, draw, is_in_reach);
+                        is_inside = is_in_reach(point);
+                        point
                     }
                 };
                 let mut best: Option<(f32, Pose)> = None;
@@ -368,6 +391,11 @@ impl Places {
                 }
                 (pose, 0.0)
             }
+        };
+        Candidate {
+            pose,
+            excess,
+            is_inside,
         }
     }
 
