@@ -297,7 +297,8 @@ fn checked_name(name: &SmolStr) -> Result<Cow<'_, str>, ExportError> {
 ///
 /// A quote inside a value is legal unless white space follows, but not all readers support it, so
 /// quotes that do not occur in the value are preferred. A value with both kinds of quotes becomes
-/// a text field between semicolons.
+/// a text field between semicolons, and so does one that is not ASCII: some readers, such as gemmi,
+/// allow other characters there only.
 pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
     // Fast path for almost all names.
     let is_word = !value.is_empty() && value.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -308,7 +309,9 @@ pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
             && !matches!(value, "." | "?")
             && !is_reserved(value)
     };
-    if is_word || is_plain() {
+    if !value.is_ascii() {
+        format!("\n;{value}\n;").into()
+    } else if is_word || is_plain() {
         value.into()
     } else if !value.contains('\'') {
         format!("'{value}'").into()
@@ -352,6 +355,7 @@ mod tests {
         assert_eq!(quoted("."), "'.'");
         assert_eq!(quoted("Loop_"), "'Loop_'");
         assert_eq!(quoted("a' b\""), "\n;a' b\"\n;");
+        assert_eq!(quoted("Cµ"), "\n;Cµ\n;");
     }
 
     #[test]

@@ -267,8 +267,13 @@ impl<'a> Contents<'a> {
             tables.push(
                 Table::new("_pdbx_struct_assembly", 1)
                     .column("id", |_| Value::text(ASSEMBLY_ID))
-                    .column("details", |_| Value::text("placed molecules"))
-                    .column("method_details", |_| Value::text("CELLPACK")),
+                    // Gemmi ignores assemblies with other details, and without the next columns.
+                    .column("details", |_| Value::text("software_defined_assembly"))
+                    .column("method_details", |_| Value::text("CELLPACK"))
+                    .column("oligomeric_details", |_| Value::Unknown)
+                    .column("oligomeric_count", |_| {
+                        Value::Int(i32::try_from(self.summary.molecules).unwrap_or(i32::MAX))
+                    }),
             );
         }
         let expression = |kind: &WrittenKind<'_>| {

@@ -8,9 +8,10 @@ use crate::export::text_rows::{TextRows, push_fixed, scale};
 use crate::export::{ExportError, ExportOptions, ExportSummary, quoted};
 use crate::scene_files::{Scene, WriteProgress};
 
-/// The columns of the operators.
-const OPERATOR_COLUMNS: [&str; 13] = [
+/// The columns of the operators. Gemmi needs their types, though unknown.
+const OPERATOR_COLUMNS: [&str; 14] = [
     "id",
+    "type",
     "matrix[1][1]",
     "matrix[1][2]",
     "matrix[1][3]",
@@ -73,6 +74,7 @@ fn write_operators(
         }
         let (matrix, vector) = operator?;
         push_fixed(&mut rows.buffer, index as i64 + 1, 0);
+        rows.push(" ?");
         for value in matrix.transpose().to_cols_array() {
             push_number(rows, value, MATRIX_DECIMALS);
         }

@@ -323,8 +323,10 @@ _struct_asym.entity_id
  B 1
 #
 _pdbx_struct_assembly.id 1
-_pdbx_struct_assembly.details 'placed molecules'
+_pdbx_struct_assembly.details software_defined_assembly
 _pdbx_struct_assembly.method_details CELLPACK
+_pdbx_struct_assembly.oligomeric_details ?
+_pdbx_struct_assembly.oligomeric_count 3
 #
 loop_
 _pdbx_struct_assembly_gen.assembly_id
@@ -335,6 +337,7 @@ _pdbx_struct_assembly_gen.asym_id_list
 #
 loop_
 _pdbx_struct_oper_list.id
+_pdbx_struct_oper_list.type
 _pdbx_struct_oper_list.matrix[1][1]
 _pdbx_struct_oper_list.matrix[1][2]
 _pdbx_struct_oper_list.matrix[1][3]
@@ -347,9 +350,9 @@ _pdbx_struct_oper_list.matrix[3][3]
 _pdbx_struct_oper_list.vector[1]
 _pdbx_struct_oper_list.vector[2]
 _pdbx_struct_oper_list.vector[3]
-1 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 10.00000 0.00000 0.00000
-2 0.0000000 -1.0000000 0.0000000 1.0000000 0.0000000 0.0000000 0.0000000 0.0000000 1.0000000 10.00000 20.00000 72.50000
-3 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 30.00000 0.00000 0.00000
+1 ? 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 10.00000 0.00000 0.00000
+2 ? 0.0000000 -1.0000000 0.0000000 1.0000000 0.0000000 0.0000000 0.0000000 0.0000000 1.0000000 10.00000 20.00000 72.50000
+3 ? 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 0.0000000 0.0000000 0.0000000 1.0000000 30.00000 0.00000 0.00000
 #
 loop_
 _atom_site.group_PDB
@@ -732,7 +735,7 @@ fn malformed_files_are_reported_in_one_sentence() {
     };
     let text = text(&scene);
     assert!(read_text(&folder, &text).is_ok());
-    let operator = text.lines().find(|line| line.starts_with("2 ")).unwrap();
+    let operator = text.lines().find(|line| line.starts_with("2 ? ")).unwrap();
     let cases = [
         (
             "(1-2) A",
@@ -756,33 +759,33 @@ fn malformed_files_are_reported_in_one_sentence() {
         ),
         (
             operator,
-            "2 1 0 0 0 x 0 0 0 1 0 0 0",
+            "2 ? 1 0 0 0 x 0 0 0 1 0 0 0",
             "the assembly operator entry is 'x'",
         ),
         (
             operator,
-            "2 1 0 0 0 ? 0 0 0 1 0 0 0",
+            "2 ? 1 0 0 0 ? 0 0 0 1 0 0 0",
             "the assembly operator entry is '?'",
         ),
         (
             operator,
-            "2 1 0 0 0 1 0 0 0 1 nan 0 0",
+            "2 ? 1 0 0 0 1 0 0 0 1 nan 0 0",
             "the assembly operator entry is 'nan'",
         ),
         (
             operator,
-            "2 2 0 0 0 2 0 0 0 2 0 0 0",
+            "2 ? 2 0 0 0 2 0 0 0 2 0 0 0",
             "operator 2 of assembly '1' is not a rotation: it scales or shears",
         ),
         (
             operator,
-            "2 1 0 0 0 1 0 0 0 -1 0 0 0",
+            "2 ? 1 0 0 0 1 0 0 0 -1 0 0 0",
             "operator 2 of assembly '1' is not a rotation: it reflects",
         ),
         (
             operator,
-            "2 1 0 0",
-            "the last row of the table has 4 of 13 values",
+            "2 ? 1 0 0",
+            "the last row of the table has 5 of 14 values",
         ),
         (
             "_atom_site.Cartn_x",
