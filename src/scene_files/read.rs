@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use super::congruence::kinds_of;
@@ -19,7 +21,7 @@ pub struct ReadSceneOptions {
     pub load: LoadOptions,
     /// The molecules of files with all atoms. Default: as this library writes them.
     pub split_by: SplitBy,
-    /// Folders in which structure files are looked up by name, before the folder of the file.
+    /// Folders in which structure files are looked up by name, after the folder of the file.
     /// Default: none.
     pub structure_folders: Vec<PathBuf>,
     /// Whether quaternions in results of cellPACK are w, x, y, z instead of x, y, z, w. Matrices
@@ -151,8 +153,13 @@ pub fn read_scene(
 
 /// The format of a JSON file by its keys.
 fn json_format(bytes: &[u8]) -> Option<SceneFormat> {
-    let document: serde_json::Value = serde_json::from_slice(bytes).ok()?;
-    let format = match document.get("placements") {
+    /// The keys that differ. Nothing of a large file is kept.
+    #[derive(Deserialize)]
+    struct Keys {
+        placements: Option<IgnoredAny>,
+    }
+    let keys: Keys = serde_json::from_slice(bytes).ok()?;
+    let format = match keys.placements {
         Some(_) => SceneFormat::BentopyPlacements,
         None => SceneFormat::CellpackResults,
     };
