@@ -132,8 +132,9 @@ pub fn read_scene(
     match format {
         SceneFormat::Manifest => manifest::read(&bytes, &source, options),
         SceneFormat::BentopyPlacements | SceneFormat::CellpackResults => {
-            match options.format.or_else(|| json_format(&bytes)) {
-                Some(SceneFormat::BentopyPlacements) => {
+            let found = options.format.or_else(|| json_format(&bytes));
+            match found.unwrap_or(format) {
+                SceneFormat::BentopyPlacements => {
                     bentopy_placements::read(&bytes, &source, options)
                 }
                 _ => cellpack_results::read(&bytes, &source, options),

@@ -43,7 +43,8 @@ pub(super) struct StructureFiles<'a> {
     options: &'a ReadSceneOptions,
     /// Folder of the file that refers to them.
     folder: PathBuf,
-    read: HashMap<PathBuf, StructureFile>,
+    /// By path, with or without waters and hydrogens.
+    read: HashMap<(PathBuf, bool, bool), StructureFile>,
 }
 
 impl<'a> StructureFiles<'a> {
@@ -60,21 +61,62 @@ impl<'a> StructureFiles<'a> {
 
     /// The file of this name: a path from the folder of the file that refers to it, else the path
     /// or the bare name in one of the structure folders. None if there is no such file.
-    pub fn find(&mut self, name: &str) -> Result<Option<StructureFile>, SceneReadError> {
+    ///
+    /// If the number of atoms is known, waters and hydrogens are loaded or not so that it fits, if
+    /// possible.
+    pub fn find(
+        &mut self,
+        name: &str,
+        atoms: Option<usize>,
+    ) -> Result<Option<StructureFile>, SceneReadError> {
         let Some(path) = self.path_of(name) else {
             return Ok(None);
         };
-        if let Some(known) = self.read.get(&path) {
-            return Ok(Some(known.clone()));
+        let LoadOptions {
+            waters, hydrogens, ..
+        } = self.options.load;
+        let first = self.read_once(&path, waters, hydrogens)?;
+        let Some(atoms) = atoms else {
+            return Ok(Some(first));
+        };
+        let others = [
+            (waters, hydrogens),
+            (!waters, hydrogens),
+            (waters, !hydrogens),
+            (!waters, !hydrogens),
+        ];
+        for (waters, hydrogens) in others {
+            // Without all of its atoms, a file may have none.
+            if let Ok(file) = self.read_once(&path, waters, hydrogens)
+                && file.template.atom_count() == atoms
+            {
+                return Ok(Some(file));
+            }
+        }
+        Ok(Some(first))
+    }
+
+    fn read_once(
+        &mut self,
+        path: &Path,
+        waters: bool,
+        hydrogens: bool,
+    ) -> Result<StructureFile, SceneReadError> {
+        let key = (path.to_owned(), waters, hydrogens);
+        if let Some(known) = self.read.get(&key) {
+            return Ok(known.clone());
         }
         let file = path.to_string_lossy().into_owned();
-        let bytes = std::fs::read(&path).map_err(|source| SceneReadError::Io {
+        let bytes = std::fs::read(path).map_err(|source| SceneReadError::Io {
             file: file.clone(),
             source,
         })?;
-        let read = read_structure_file(&bytes, &file, self.options)?;
-        self.read.insert(path, read.clone());
-        Ok(Some(read))
+        let mut options = self.options.clone();
+        options.load.waters = waters;
+        options.load.hydrogens = hydrogens;
+        let read = read_structure_file(&bytes, &file, &options)?;
+        self.read.insert(key, read.clone());
+        Ok(read)
     }
 
     /// The error for a file that [`find`](Self::find) did not find.

@@ -5,4 +5,5 @@
 
 #![cfg(feature = "recipe")]
 
+mod manifest_in_molstar;
 mod programs;

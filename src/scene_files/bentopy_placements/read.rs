@@ -90,7 +90,7 @@ pub(in crate::scene_files) fn read(
             (template, atoms)
         } else {
             let file = files
-                .find(&placement.path)?
+                .find(&placement.path, None)?
                 .ok_or_else(|| files.missing(source, format!("{place}.path"), &placement.path))?;
             let atoms = file.positions.iter().map(|atom| atom.as_dvec3());
             (file.template, atoms.collect())

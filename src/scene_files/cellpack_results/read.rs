@@ -157,11 +157,11 @@ impl Reader<'_> {
             .source
             .as_ref()
             .and_then(|source| source.pdb.as_deref());
+        let atoms = own.and_then(|own| own.atoms);
         let file = match pdb {
-            Some(pdb) => self.files.find(pdb)?,
+            Some(pdb) => self.files.find(pdb, atoms)?,
             None => None,
         };
-        let atoms = own.and_then(|own| own.atoms);
         let fits =
             |file: &StructureFile| atoms.is_none_or(|atoms| atoms == file.template.atom_count());
         if let Some(file) = file.filter(fits) {

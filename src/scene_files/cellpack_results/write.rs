@@ -44,6 +44,7 @@ pub(in crate::scene_files) fn write(
             placed: PlacedPoses::new(scene, options),
             summary: ExportSummary::default(),
             spheres: HashMap::new(),
+            first_molecules: first_molecules(scene),
             progress,
         };
         writer.write(options)?;
@@ -61,6 +62,8 @@ struct Writer<'a, W: Write> {
     summary: ExportSummary,
     /// Spheres by template, nm.
     spheres: HashMap<*const MoleculeTemplate, Vec<[f32; 4]>>,
+    /// Number of the first molecule of each kind in the scene; the file has another order.
+    first_molecules: Vec<usize>,
     progress: WriteProgress<'a>,
 }
 
@@ -187,7 +190,7 @@ impl<W: Write> Writer<'_, W> {
             .push(&format!("\"{KEY}\":{},", to_json(&additions)?));
         self.write_spheres(kind)?;
         self.rows.push("\"nbCurve\":0,\"results\":[");
-        self.write_results(kind)?;
+        self.write_results(kind, self.first_molecules[index])?;
         self.rows.push("]}");
         Ok(())
     }
@@ -212,13 +215,13 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    fn write_results(&mut self, kind: &SceneKind) -> Result<(), ExportError> {
+    fn write_results(&mut self, kind: &SceneKind, first: usize) -> Result<(), ExportError> {
         for (index, &pose) in kind.poses.iter().enumerate() {
-            let number = self.summary.molecules;
-            if number.is_multiple_of(PROGRESS_EVERY) {
-                (self.progress)(number);
+            let done = self.summary.molecules;
+            if done.is_multiple_of(PROGRESS_EVERY) {
+                (self.progress)(done);
             }
-            let (position, rotation) = self.placed.place(number, kind, pose)?;
+            let (position, rotation) = self.placed.place(first + index, kind, pose)?;
             self.rows.push(if index > 0 { "," } else { "" });
             self.rows.end_row()?;
             self.rows.push("[");
@@ -244,6 +247,14 @@ impl<W: Write> Writer<'_, W> {
         let numbers: Vec<f32> = lengths.iter().map(angstrom).collect();
         push_numbers(&mut self.rows.buffer, &numbers);
     }
+}
+
+fn first_molecules(scene: &Scene) -> Vec<usize> {
+    let mut next = 0;
+    let kinds = scene.kinds.iter();
+    kinds
+        .map(|kind| std::mem::replace(&mut next, next + kind.poses.len()))
+        .collect()
 }
 
 /// The spheres of a template in its body frame: x, y, z, radius, nm.

@@ -9,13 +9,14 @@ use crate::scene_files::additions::{KindAdditions, SceneAdditions};
 
 /// A manifest.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
 pub(super) struct Manifest {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    #[serde(default)]
     pub roots: Vec<Root>,
     pub entities: Vec<Entity>,
     #[serde(
+        default,
         rename = "bevy_rapier_molecules",
         skip_serializing_if = "Option::is_none"
     )]
