@@ -113,6 +113,16 @@ pub enum ExportError {
         /// The supported names, and an alternative if there is one.
         expected: &'static str,
     },
+    /// Something exceeds a limit of the format.
+    #[error("{what} exceeds {limit}, the limit of {format}")]
+    FormatLimit {
+        /// What exceeds the limit.
+        what: String,
+        /// The limit, bytes or entries.
+        limit: u64,
+        /// The format, and an alternative if there is one.
+        format: &'static str,
+    },
     /// There are more atoms or residues than PDB can number.
     #[error("molecule {molecule} exceeds the number of {what} of a PDB file; use mmCIF instead")]
     PdbFull {

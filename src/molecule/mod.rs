@@ -54,6 +54,8 @@ pub use load::{
 };
 pub use local_grid::{GridAtom, LocalGrid};
 pub use occupied_volume::occupied_volume;
+#[cfg(feature = "recipe")]
+pub(crate) use structure::proper_rotation;
 pub use structure::{
     Assembly, MoleculeInstances, MoleculePart, Operator, SplitBy, Structure, StructureAtom,
 };

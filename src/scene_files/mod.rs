@@ -34,16 +34,22 @@
 //! | GROMACS | `.gro` and `.top` | all atoms | as PDB |
 //! | LAMMPS data | `.data` and `.in` | all atoms | as PDB |
 
+mod additions;
 mod bentopy_placements;
 mod cellpack_results;
 mod congruence;
 mod format;
 mod gromacs;
 pub mod instanced_cif;
+mod json;
 mod lammps;
 mod manifest;
+mod placed_poses;
 mod read;
 mod scene;
+mod structure_files;
+mod unique_names;
+mod world_pose;
 mod write;
 
 pub use format::SceneFormat;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use super::congruence::kinds_of;
@@ -29,7 +31,7 @@ pub struct ReadSceneOptions {
     /// Whether congruent molecules of files with all atoms become one kind, which moves atoms by up
     /// to the rounding of the file. Default: yes.
     pub merge_copies: bool,
-    /// Folders in which structure files are looked up by name, before the folder of the file.
+    /// Folders in which structure files are looked up by name, after the folder of the file.
     /// Default: none.
     pub structure_folders: Vec<PathBuf>,
     /// Whether quaternions in results of cellPACK are w, x, y, z instead of x, y, z, w. Matrices
@@ -156,8 +158,9 @@ pub fn read_scene(
     match format {
         SceneFormat::Manifest => manifest::read(&bytes, &source, options),
         SceneFormat::BentopyPlacements | SceneFormat::CellpackResults => {
-            match options.format.or_else(|| json_format(&bytes)) {
-                Some(SceneFormat::BentopyPlacements) => {
+            let found = options.format.or_else(|| json_format(&bytes));
+            match found.unwrap_or(format) {
+                SceneFormat::BentopyPlacements => {
                     bentopy_placements::read(&bytes, &source, options)
                 }
                 _ => cellpack_results::read(&bytes, &source, options),
@@ -177,8 +180,13 @@ pub fn read_scene(
 
 /// The format of a JSON file by its keys.
 fn json_format(bytes: &[u8]) -> Option<SceneFormat> {
-    let document: serde_json::Value = serde_json::from_slice(bytes).ok()?;
-    let format = match document.get("placements") {
+    /// The keys that differ. Nothing of a large file is kept.
+    #[derive(Deserialize)]
+    struct Keys {
+        placements: Option<IgnoredAny>,
+    }
+    let keys: Keys = serde_json::from_slice(bytes).ok()?;
+    let format = match keys.placements {
         Some(_) => SceneFormat::BentopyPlacements,
         None => SceneFormat::CellpackResults,
     };

@@ -6,4 +6,5 @@
 #![cfg(feature = "recipe")]
 
 mod cif_in_molstar;
+mod manifest_in_molstar;
 mod programs;

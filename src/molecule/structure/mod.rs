@@ -15,6 +15,8 @@ use std::sync::Arc;
 use glam::{DMat3, DVec3, Vec3};
 use smol_str::SmolStr;
 
+#[cfg(feature = "recipe")]
+pub(crate) use self::rigid_bodies::proper_rotation;
 pub use self::rigid_bodies::{MoleculeInstances, MoleculePart, SplitBy};
 use super::error::{MoleculeError, ReadErrorKind};
 use super::{Element, LoadWarnings, Residue, UnitCell};

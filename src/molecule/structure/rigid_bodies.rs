@@ -377,7 +377,7 @@ fn moved(motion: &Pose, point: Vec3) -> Vec3 {
 }
 
 /// The rotation of a matrix, or the reason why it is none.
-fn proper_rotation(matrix: DMat3) -> Result<DQuat, &'static str> {
+pub(crate) fn proper_rotation(matrix: DMat3) -> Result<DQuat, &'static str> {
     let error = matrix * matrix.transpose() - DMat3::IDENTITY;
     let max_error = error
         .to_cols_array()
