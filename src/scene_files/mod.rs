@@ -44,6 +44,8 @@ mod lammps;
 mod manifest;
 mod read;
 mod scene;
+mod scene_box;
+mod two_files;
 mod write;
 
 pub use format::SceneFormat;

@@ -13,7 +13,7 @@ use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
 
 /// Number of molecules between two calls of the progress.
-const PROGRESS_EVERY: usize = 1024;
+pub(super) const PROGRESS_EVERY: usize = 1024;
 
 /// Called with the number of molecules that are written, now and then.
 pub type WriteProgress<'a> = &'a mut dyn FnMut(usize);

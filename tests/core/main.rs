@@ -32,6 +32,8 @@ mod recipes;
 mod relaxation;
 mod relaxer;
 mod relaxer_periodic;
+#[cfg(feature = "recipe")]
+mod scene_files;
 mod scenes;
 mod search;
 mod vesicle_relaxation;

@@ -16,7 +16,7 @@ use crate::common::{AnyError, CommonArguments, STOPPED};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
+    /// Structure file: .pdb, .ent, .cif, .mmcif, .bcif or .gro, plain or gzipped.
     file: PathBuf,
     /// Atoms of different molecules closer than this many nm overlap.
     #[arg(

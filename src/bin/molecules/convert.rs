@@ -28,7 +28,7 @@ use crate::common::{AnyError, CommonArguments, check_target, print_load_warnings
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
+    /// Structure file: .pdb, .ent, .cif, .mmcif, .bcif or .gro, plain or gzipped.
     file: PathBuf,
     /// File to write: .pdb, .ent, .cif or .mmcif, with .gz to compress it.
     #[arg(short, long, value_name = "FILE")]
