@@ -117,8 +117,11 @@ pub(crate) fn read_gro(
     source: &str,
     molecules: Option<&[MoleculeRun]>,
 ) -> Result<GroFile, ReadError> {
-    let bytes = decompress(bytes, source)
-        .map_err(|kind| ReadError::new(source, FileLocation::File, kind))?;
+    let error = |kind| ReadError::new(source, FileLocation::File, kind);
+    let bytes = decompress(bytes, source).map_err(error)?;
+    if bytes.is_empty() {
+        return Err(error(ReadErrorKind::Empty));
+    }
     gro::read(&bytes, source, molecules)
 }
 

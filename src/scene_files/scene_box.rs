@@ -47,13 +47,16 @@ impl SceneBox {
                 wrapping: options.wrap.then_some(periodic),
             });
         }
-        let empty = [Vec3::INFINITY, Vec3::NEG_INFINITY];
-        let mut corners = scene.bounds.unwrap_or(empty);
+        let empty = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let bounds = scene
+            .bounds
+            .map(|bounds| bounds.map(|corner| corner.as_dvec3()));
+        let mut corners = bounds.unwrap_or(empty);
         for (template, pose) in scene.instances() {
             include(&mut corners, template, pose);
         }
         let [low, high] = match corners[0].is_finite() && corners[1].is_finite() {
-            true => corners.map(|corner| corner.as_dvec3()),
+            true => corners,
             false => [DVec3::ZERO; 2],
         };
         let margin = DVec3::splat(match scene.bounds {
@@ -78,17 +81,19 @@ impl SceneBox {
 }
 
 /// Extends a box by the spheres of a molecule.
-fn include(corners: &mut [Vec3; 2], template: &MoleculeTemplate, pose: Pose) {
-    let reach = Vec3::splat(template.bounding_radius());
-    let is_inside = (pose.position - reach).cmpge(corners[0]).all()
-        && (pose.position + reach).cmple(corners[1]).all();
+fn include(corners: &mut [DVec3; 2], template: &MoleculeTemplate, pose: Pose) {
+    let reach = f64::from(template.bounding_radius());
+    let center = pose.position.as_dvec3();
+    let is_inside =
+        (center - reach).cmpge(corners[0]).all() && (center + reach).cmple(corners[1]).all();
     if is_inside {
         return;
     }
     for (position, radius) in template.positions().iter().zip(template.radii()) {
-        let center = pose.transform_point(*position);
-        corners[0] = corners[0].min(center - *radius);
-        corners[1] = corners[1].max(center + *radius);
+        let center = pose.transform_point(*position).as_dvec3();
+        let radius = f64::from(*radius);
+        corners[0] = corners[0].min(center - radius);
+        corners[1] = corners[1].max(center + radius);
     }
 }
 

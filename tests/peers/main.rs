@@ -5,4 +5,10 @@
 
 #![cfg(feature = "recipe")]
 
+mod gromacs;
+mod lammps;
+#[path = "../core/scene_files/mixed_scene.rs"]
+#[allow(dead_code, reason = "the core tests use the rest")]
+mod mixed_scene;
 mod programs;
+mod structures_in_python;

@@ -50,7 +50,7 @@ pub(super) fn script_text(
 variable steps index 200           # number of steps, fs
 variable strength index 20.0       # of the push at the end, kcal/mol
 variable temperature index 0.0     # K
-variable damping index 100.0       # time in which velocities are damped, fs
+variable damping index 20.0        # time in which velocities are damped, fs
 
 units real
 boundary {boundary}
@@ -135,10 +135,8 @@ fn search_commands(scene: &Scene, types: &AtomTypes) -> String {
             .map(|position| position.length())
             .fold(0.0, f32::max)
     });
-    let longest = angstrom(diameters.fold(0.0, f32::max));
-    if longest > 0.0 {
-        text += &format!("comm_modify cutoff {}\n", (longest + SKIN).ceil());
-    }
+    let longest = angstrom(diameters.fold(0.0, f32::max)).max(2.0 * largest);
+    text += &format!("comm_modify cutoff {}\n", (longest + SKIN).ceil());
     text
 }
 

@@ -112,7 +112,7 @@ fn the_data_file_has_counts_box_masses_and_molecule_numbers() {
 
 Masses
 
-1 27243598 # ball, radius 20 nm
+1 27243892 # ball, radius 20 nm
 2 15.999 # O
 3 1.008 # H
 
@@ -286,8 +286,8 @@ fn malformed_files_are_reported_with_their_line() {
     let cases = [
         (String::new(), "Atoms: no atoms found"),
         (
-            "t\nx atoms\n".into(),
-            "line 2: atoms is 'x', expected a whole number",
+            "t\n1.5 atoms\n".into(),
+            "line 2: atoms is '1.5', expected a whole number",
         ),
         (
             "t\n99999999999 atoms\n".into(),
