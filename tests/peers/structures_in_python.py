@@ -35,7 +35,7 @@ def report(atom_names, residue_names, box, positions):
 
 
 def with_gemmi(path):
-    structure = gemmi.read_structure(str(path))
+    structure = gemmi.read_structure(str(path), merge_chain_parts=False)
     cell = structure.cell
     atoms = [
         (atom.name, residue.name, [atom.pos.x / 10, atom.pos.y / 10, atom.pos.z / 10])

@@ -143,9 +143,12 @@ fn topology_path(path: &Path) -> PathBuf {
 
 /// The title of the options, else the name of the scene, as one line.
 fn title_of(scene: &Scene, options: &ExportOptions) -> String {
-    let titles = [&options.title, &scene.name].map(|title| title.trim());
-    let title = titles.into_iter().find(|title| !title.is_empty());
     // A semicolon starts a comment in topologies, and a number sign a directive.
     let replaced = |c: char| c.is_control() || matches!(c, ';' | '#' | '[' | ']' | '\\');
-    title.unwrap_or("molecules").replace(replaced, " ")
+    let titles = [&options.title, &scene.name].map(|title| title.replace(replaced, " "));
+    let title = titles
+        .iter()
+        .map(|title| title.trim())
+        .find(|title| !title.is_empty());
+    title.unwrap_or("molecules").to_owned()
 }
