@@ -120,3 +120,33 @@ fn nearest_element(mass: f32) -> Option<Element> {
     let nearest = Element::all_known().min_by(|a, b| error(a).total_cmp(&error(b)))?;
     (error(&nearest) <= MAX_MASS_ERROR).then_some(nearest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masses_are_those_of_elements_or_balls() {
+        let of_mass = |mass, comment| AtomType::of_mass(mass, comment, 0.7);
+        for (mass, element) in [
+            (1.008, Element::H),
+            (12.01, Element::C),
+            (14.0, Element::N),
+            (22.99, Element::NA),
+            (72.0, Element::UNKNOWN),
+            (1000.0, Element::UNKNOWN),
+        ] {
+            assert_eq!(of_mass(mass, " opls_135").element, element, "{mass}");
+        }
+        let carbon = of_mass(12.01, "");
+        assert_eq!(carbon.radius, 0.7 * Element::C.vdw_radius());
+        // A small ball is as heavy as carbon, and its comment tells them apart.
+        let ball = AtomType {
+            element: Element::UNKNOWN,
+            mass: 12.02,
+            radius: 0.1522,
+        };
+        assert_eq!(of_mass(ball.mass, &ball.comment()), ball);
+        assert!((radius_of_ball(ball.mass) - ball.radius).abs() < 1.0e-4);
+    }
+}

@@ -24,6 +24,9 @@ const POLYDISPERSE: f32 = 2.0;
 /// Number of neighbors of an atom for which LAMMPS has room by default.
 const DEFAULT_NEIGHBORS: u32 = 2000;
 
+/// Picometers in an ångström.
+const PICOMETERS_PER_ANGSTROM: f64 = 100.0;
+
 /// Atoms per volume around a large ball, 1/Å³, twice those of water.
 const MAX_ATOM_DENSITY: f32 = 0.2;
 
@@ -67,7 +70,9 @@ pair_style soft 1.0
 pair_modify mix arithmetic
 ";
     for (index, of_type) in types.types.iter().enumerate() {
-        let (number, diameter) = (index + 1, 2.0 * angstrom(of_type.radius));
+        // Without the digits of single-precision rounding.
+        let picometers = (2000.0 * f64::from(of_type.radius)).round();
+        let (number, diameter) = (index + 1, picometers / PICOMETERS_PER_ANGSTROM);
         let comment = of_type.comment();
         text += &format!("pair_coeff {number} {number} 0.0 {diameter} # {comment}\n");
     }
