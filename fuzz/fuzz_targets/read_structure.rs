@@ -15,10 +15,11 @@ fuzz_target!(|data: &[u8]| {
     let Some((&choice, bytes)) = data.split_first() else {
         return;
     };
-    let format = match choice % 4 {
+    let format = match choice % 5 {
         0 => Some(Format::Pdb),
         1 => Some(Format::Mmcif),
         2 => Some(Format::BinaryCif),
+        3 => Some(Format::Gro),
         _ => None,
     };
     let options = LoadOptions {

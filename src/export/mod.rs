@@ -123,6 +123,16 @@ pub enum ExportError {
         /// The format, and an alternative if there is one.
         format: &'static str,
     },
+    /// Kinds of molecules with the same molecule type have different numbers of atoms.
+    #[error(
+        "molecules of type '{name}' have {} and {} atoms; give the kinds different names or molecule types", atoms[0], atoms[1]
+    )]
+    MixedMoleculeType {
+        /// The molecule type.
+        name: String,
+        /// Two of the numbers.
+        atoms: [usize; 2],
+    },
     /// There are more atoms or residues than PDB can number.
     #[error("molecule {molecule} exceeds the number of {what} of a PDB file; use mmCIF instead")]
     PdbFull {
@@ -139,7 +149,9 @@ pub enum ExportError {
 pub struct ExportOptions {
     /// Title of the structure. Default: none.
     pub title: String,
-    /// Decimals of the coordinates (ångström) in mmCIF, at most 6. PDB always has 3. Default: 3.
+    /// Decimals of the coordinates, at most 6, in the unit of the format: ångström in mmCIF and
+    /// LAMMPS data, nm in GROMACS coordinates, which have at least 3. PDB always has 3 (ångström).
+    /// Default: 3.
     pub decimals: u8,
     /// The box that repeats in space, written as the unit cell. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]

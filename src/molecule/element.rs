@@ -131,6 +131,12 @@ impl Element {
         })
     }
 
+    /// All elements, in the order of their numbers.
+    #[cfg(feature = "recipe")]
+    pub(crate) fn all_known() -> impl Iterator<Item = Self> {
+        (1..ELEMENTS.len() as u8).map(Self)
+    }
+
     /// Number of protons, 1 to 118; 0 for [`UNKNOWN`](Self::UNKNOWN).
     #[must_use]
     pub const fn atomic_number(self) -> u8 {

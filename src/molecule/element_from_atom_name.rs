@@ -42,6 +42,9 @@ const LIGAND_ELEMENTS: [&str; 20] = [
 /// The same for names of four characters, where the alignment carries no information.
 const LIGAND_ELEMENTS_IN_LONG_NAMES: [&str; 4] = ["CL", "SI", "SE", "PT"];
 
+/// Residue name of all ions in some files of GROMACS.
+const ION_RESIDUE: &str = "ION";
+
 /// Whether the residue is water.
 pub(super) fn is_water(residue_name: &str) -> bool {
     WATER.contains(&residue_name)
@@ -76,19 +79,43 @@ pub(super) fn infer_element(columns: [u8; 4], residue_name: &str) -> Option<Elem
     if columns[0] == b' ' || has_digit_first {
         return one.or(two);
     }
+    let known = match name.len() {
+        4 => &LIGAND_ELEMENTS_IN_LONG_NAMES[..],
+        _ => &LIGAND_ELEMENTS[..],
+    };
+    one_or_two_letters(letters, known)
+}
+
+/// The element of an atom with this name in a residue, if it can be inferred, in files where names
+/// are not aligned, such as those of GROMACS.
+pub(super) fn infer_element_of_name(name: &str, residue_name: &str) -> Option<Element> {
+    if let Some(ion) = ion(name, residue_name) {
+        return Some(ion);
+    }
+    let letters = name.trim_start_matches(|c: char| c.is_ascii_digit());
+    let one = known_element(letters.get(..1)?);
+    let two = letters.get(..2).and_then(known_element);
+    if BIOPOLYMER.contains(&residue_name) || is_water(residue_name) {
+        let is_selenium = name == "SE" && matches!(residue_name, "MSE" | "SEC");
+        return if is_selenium { two } else { one };
+    }
+    if residue_name == ION_RESIDUE || name.ends_with(['+', '-']) {
+        return two.or(one);
+    }
+    one_or_two_letters(letters, &LIGAND_ELEMENTS_IN_LONG_NAMES)
+}
+
+/// The element whose symbol starts a name: `known` are symbols of two letters that are preferred to
+/// organic elements.
+fn one_or_two_letters(letters: &str, known: &[&str]) -> Option<Element> {
+    let one = known_element(letters.get(..1)?);
+    let two = letters.get(..2).and_then(known_element);
     let symbol = letters.get(..2).unwrap_or_default().to_ascii_uppercase();
     let organic = matches!(
         letters.as_bytes()[0].to_ascii_uppercase(),
         b'C' | b'H' | b'N' | b'O' | b'P' | b'S'
     );
-    let prefers_two = if !organic {
-        true
-    } else if name.len() == 4 {
-        LIGAND_ELEMENTS_IN_LONG_NAMES.contains(&symbol.as_str())
-    } else {
-        LIGAND_ELEMENTS.contains(&symbol.as_str())
-    };
-    if prefers_two {
+    if !organic || known.contains(&symbol.as_str()) {
         two.or(one)
     } else {
         one.or(two)
@@ -159,6 +186,32 @@ mod tests {
         assert_eq!(symbol("SE  ", "MSE"), "Se");
         assert_eq!(symbol(" PA ", "ATP"), "P");
         assert_eq!(symbol(" D  ", "DOD"), "H");
+    }
+
+    #[test]
+    fn names_without_alignment_are_inferred() {
+        let symbol = |name: &str, residue: &str| {
+            infer_element_of_name(name, residue).map_or_else(String::new, |e| e.to_string())
+        };
+        for (name, residue, expected) in [
+            ("CA", "ALA", "C"),
+            ("CA", "CA", "Ca"),
+            ("CAB", "LIG", "C"),
+            ("HG11", "VAL", "H"),
+            ("1HB", "LYSH", "H"),
+            ("CL1", "LIG", "Cl"),
+            ("FE", "HEME", "Fe"),
+            ("NA", "HEME", "N"),
+            ("NA", "ION", "Na"),
+            ("NA+", "IONS", "Na"),
+            ("OW", "SOL", "O"),
+            ("C210", "POPC", "C"),
+            ("BR", "LIG", "Br"),
+            ("", "LIG", ""),
+            ("12", "LIG", ""),
+        ] {
+            assert_eq!(symbol(name, residue), expected, "{name} {residue}");
+        }
     }
 
     #[test]

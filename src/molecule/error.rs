@@ -60,7 +60,7 @@ impl ReadError {
 #[non_exhaustive]
 pub enum ReadErrorKind {
     /// There are no bytes.
-    #[error("the file is empty; expected a PDB, mmCIF or BinaryCIF structure")]
+    #[error("the file is empty; expected a PDB, mmCIF, BinaryCIF or GRO structure")]
     Empty,
     /// The file ends without an atom.
     #[error(
@@ -69,7 +69,7 @@ pub enum ReadErrorKind {
     NoAtoms,
     /// Neither the name nor the content identifies the format.
     #[error(
-        "not a PDB, mmCIF or BinaryCIF file, neither by its name nor by its content; use an extension such as .pdb, .cif or .bcif, or set LoadOptions::format"
+        "not a PDB, mmCIF, BinaryCIF or GRO file, neither by its name nor by its content; use an extension such as .pdb, .cif, .bcif or .gro, or set LoadOptions::format"
     )]
     UnknownFormat,
     /// A text format contains bytes that are not text.
@@ -95,7 +95,7 @@ pub enum ReadErrorKind {
     },
     /// A coordinate is out of range.
     #[error(
-        "{field} is {value} nm, expected at most {MAX_COORDINATE_NM} nm from the origin; check that the file is in ångström"
+        "{field} is {value} nm, expected at most {MAX_COORDINATE_NM} nm from the origin; check the unit of the coordinates"
     )]
     TooFar {
         /// The coordinate.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::{FileLocation, ReadError, ReadErrorKind};
+use super::gro::{self, GroFile, MoleculeRun};
 use super::structure::Structure;
 use super::{binary_cif, mmcif, pdb};
 
@@ -34,6 +35,8 @@ pub enum Format {
     Mmcif,
     /// Packed binary tables: `.bcif`.
     BinaryCif,
+    /// Coordinates of GROMACS, in fixed columns: `.gro`. Not recognized by its content.
+    Gro,
 }
 
 impl Format {
@@ -46,6 +49,7 @@ impl Format {
             "pdb" | "ent" => Some(Self::Pdb),
             "cif" | "mmcif" => Some(Self::Mmcif),
             "bcif" => Some(Self::BinaryCif),
+            "gro" => Some(Self::Gro),
             _ => None,
         }
     }
@@ -100,8 +104,25 @@ pub(super) fn read_structure(
         Some(Format::Pdb) => pdb::read(&bytes, source),
         Some(Format::Mmcif) => mmcif::read(&bytes, source),
         Some(Format::BinaryCif) => binary_cif::read(&bytes, source),
+        Some(Format::Gro) => Ok(gro::read(&bytes, source, None)?.structure),
         None => Err(error(ReadErrorKind::UnknownFormat)),
     }
+}
+
+/// Reads `bytes` of GROMACS, plain or gzipped, whose molecules are those of `molecules`, else
+/// bonded residues.
+#[cfg(feature = "recipe")]
+pub(crate) fn read_gro(
+    bytes: &[u8],
+    source: &str,
+    molecules: Option<&[MoleculeRun]>,
+) -> Result<GroFile, ReadError> {
+    let error = |kind| ReadError::new(source, FileLocation::File, kind);
+    let bytes = decompress(bytes, source).map_err(error)?;
+    if bytes.is_empty() {
+        return Err(error(ReadErrorKind::Empty));
+    }
+    gro::read(&bytes, source, molecules)
 }
 
 /// The bytes themselves, or their content if they are gzipped.

@@ -1,7 +1,7 @@
 //! Molecule templates, chemical elements, and readers of structure files.
 //!
 //! A structure file becomes rigid [`MoleculeTemplate`]s in three steps, which [`load`] combines:
-//! 1. the reader of its [`Format`] (PDB, mmCIF or `BinaryCIF`, plain or gzipped) parses the
+//! 1. the reader of its [`Format`] (PDB, mmCIF, `BinaryCIF` or GRO of GROMACS, plain or gzipped) parses the
 //!    bytes into a [`Structure`], the complete content of the file;
 //! 2. [`LoadOptions`] select models, chains, waters, hydrogens and an assembly; of alternate
 //!    locations the one with the highest occupancy is kept;
@@ -10,7 +10,7 @@
 //!
 //! # Units and frames
 //!
-//! Lengths are nm and masses dalton; readers convert from the ångström of the files. Positions
+//! Lengths are nm and masses dalton; readers convert from the ångström of the files (GRO files have nm). Positions
 //! in a [`Structure`] are in the frame of the file. Positions in a template are in its body
 //! frame, which has its origin at the center of mass and the axes of the file;
 //! [`MoleculeTemplate::file_pose`] transforms them back.
@@ -35,6 +35,7 @@ mod element;
 mod element_from_atom_name;
 mod error;
 mod format;
+mod gro;
 mod load;
 mod local_grid;
 mod mmcif;
@@ -48,6 +49,10 @@ pub(crate) use bonds::bonds;
 pub use element::Element;
 pub use error::{FileLocation, MoleculeError, ReadError, ReadErrorKind};
 pub use format::Format;
+#[cfg(feature = "recipe")]
+pub(crate) use format::read_gro;
+#[cfg(feature = "recipe")]
+pub(crate) use gro::MoleculeRun;
 pub use load::{
     AssemblyChoice, DEFAULT_RADIUS_SCALE, LoadOptions, LoadWarnings, ModelChoice, load,
     load_instances, load_structure, read_bytes,

@@ -21,10 +21,10 @@ pub const MAX_COORDINATE_NM: f32 = 1.0e5;
 pub const COARSE_DENSITY: f32 = 813.0;
 
 /// Atom name of the balls of coarse molecules.
-const COARSE_ATOM: &str = "S";
+pub(super) const COARSE_ATOM: &str = "S";
 
 /// Residue name of coarse molecules.
-const COARSE_RESIDUE: &str = "SPH";
+pub(super) const COARSE_RESIDUE: &str = "SPH";
 
 /// Atoms do not make a rigid molecule.
 #[derive(Clone, Debug, PartialEq, Error)]

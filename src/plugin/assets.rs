@@ -107,8 +107,8 @@ impl AssetLoader for MoleculeLoader {
 
     fn extensions(&self) -> &[&str] {
         &[
-            "pdb", "ent", "cif", "mmcif", "bcif", "pdb.gz", "ent.gz", "cif.gz", "mmcif.gz",
-            "bcif.gz",
+            "pdb", "ent", "cif", "mmcif", "bcif", "gro", "pdb.gz", "ent.gz", "cif.gz", "mmcif.gz",
+            "bcif.gz", "gro.gz",
         ]
     }
 }

@@ -28,7 +28,9 @@ const NETWORK: [&str; 7] = [
 const DEFAULT: &str = "default";
 
 /// Extensions of structure files, tried for a bare name.
-const STRUCTURES: [&str; 7] = ["pdb", "cif", "bcif", "ent", "pdb.gz", "cif.gz", "bcif.gz"];
+const STRUCTURES: [&str; 9] = [
+    "pdb", "cif", "bcif", "ent", "gro", "pdb.gz", "cif.gz", "bcif.gz", "gro.gz",
+];
 
 /// Finds the files of a recipe.
 #[derive(Clone, Debug)]

@@ -91,7 +91,7 @@
 //! - In a periodic box, `within` and `around` reach across its faces.
 //! - `satisfies` restricts the rotations that molecules start with. Those that are pushed apart may
 //!   turn a little. A rule with two axes allows any rotation.
-//! - Masks (`.npz`) and structure files in the format `.gro` are not supported.
+//! - Masks (`.npz`) are not supported.
 
 pub mod bent;
 mod bent_recipe;

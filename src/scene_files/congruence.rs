@@ -67,7 +67,9 @@ fn pose_of(template: &Arc<MoleculeTemplate>, part: &MoleculePart, tolerance: f64
     }
     let is_alike = template.elements() == part.template.elements()
         && template.atom_names() == part.template.atom_names();
-    if !is_alike {
+    // A rotation keeps distances from the center. Cheap, where molecules have many shapes.
+    let radii = template.bounding_radius() - part.template.bounding_radius();
+    if !is_alike || f64::from(radii.abs()) > tolerance {
         return None;
     }
     let pairs = || {

@@ -31,8 +31,8 @@
 //! | Mol* manifest | `.zip` | structure files and binary poses | exactly |
 //! | bentopy placements | `placements.json` | names of structure files, rotations, corners | poses |
 //! | cellPACK results | `.json` | spheres and matrices | poses |
-//! | GROMACS | `.gro` and `.top` | all atoms | as PDB |
-//! | LAMMPS data | `.data` and `.in` | all atoms | as PDB |
+//! | GROMACS | `.gro` and `.top` | all atoms | as PDB, with the molecules of the topology |
+//! | LAMMPS data | `.data` and `.in` | all atoms | as PDB, without names of atoms |
 
 mod additions;
 mod bentopy_placements;
@@ -47,7 +47,9 @@ mod manifest;
 mod placed_poses;
 mod read;
 mod scene;
+mod scene_box;
 mod structure_files;
+mod two_files;
 mod unique_names;
 mod world_pose;
 mod write;

@@ -117,7 +117,7 @@ fn invalid_structure_files_are_rejected_in_one_sentence() {
         ("nowhere.pdb", "nowhere.pdb"),
         ("assets", "assets"),
         (&empty, "the file is empty"),
-        (&unknown, "not a PDB, mmCIF or BinaryCIF file"),
+        (&unknown, "not a PDB, mmCIF, BinaryCIF or GRO file"),
     ] {
         for small in small_runs() {
             let mut arguments = with(&small, &[]);

@@ -11,7 +11,24 @@ use bevy_rapier_molecules::molecule::{
 };
 use proptest::prelude::*;
 
-const FORMATS: [Format; 3] = [Format::Pdb, Format::Mmcif, Format::BinaryCif];
+const FORMATS: [Format; 4] = [Format::Pdb, Format::Mmcif, Format::BinaryCif, Format::Gro];
+
+/// A frame with velocities, and one without.
+const GRO: &str = "\
+Two waters
+6
+    1SOL     OW    1   0.126   1.624   1.679  0.1227 -0.0580  0.0434
+    1SOL    HW1    2   0.190   1.661   1.747  0.8085  0.3191 -0.7791
+    1SOL    HW2    3   0.177   1.568   1.613 -0.9045 -2.6469  1.3180
+    2SOL     OW    4   1.275   0.053   0.622  0.2519  0.3140 -0.1734
+    2SOL    HW1    5   1.337   0.002   0.680 -1.0641 -1.1349  0.0257
+    2SOL    HW2    6   1.326   0.120   0.568  1.9427 -0.8216 -0.0244
+   1.82060   1.82060   1.82060
+One ion
+1
+    1NA      NA    1   0.1260   1.6240   1.6790
+5 5 3.5 0 0 0 0 2.5 2.5
+";
 
 /// Bytes used of a real file: enough for header, atoms and assembly.
 const SAMPLE_BYTES: usize = 12_000;
@@ -44,6 +61,7 @@ static SAMPLES: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(|| {
         (Format::Pdb, assembly.into_bytes()),
         (Format::Mmcif, small_cif.into_bytes()),
         (Format::BinaryCif, binary_sample()),
+        (Format::Gro, GRO.as_bytes().to_vec()),
     ]
 });
 

@@ -6,5 +6,11 @@
 #![cfg(feature = "recipe")]
 
 mod cif_in_molstar;
+mod gromacs;
+mod lammps;
 mod manifest_in_molstar;
+#[path = "../core/scene_files/mixed_scene.rs"]
+#[allow(dead_code, reason = "the core tests use the rest")]
+mod mixed_scene;
 mod programs;
+mod structures_in_python;

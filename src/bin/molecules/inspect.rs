@@ -44,7 +44,7 @@ const INSPECTED_BYTES: u64 = 64 * 1024;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped. Or a recipe: .json or
+    /// Structure file: .pdb, .ent, .cif, .mmcif, .bcif or .gro, plain or gzipped. Or a recipe: .json or
     /// .bent.
     file: PathBuf,
     /// The parts of a structure file that are its molecules [default: molecule].
@@ -273,6 +273,7 @@ fn format_name(file: &Path, bytes: &[u8]) -> &'static str {
         Some(Format::Pdb) => "pdb",
         Some(Format::Mmcif) => "mmcif",
         Some(Format::BinaryCif) => "bcif",
+        Some(Format::Gro) => "gro",
         _ => "unknown",
     }
 }

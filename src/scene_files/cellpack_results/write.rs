@@ -253,7 +253,11 @@ fn first_molecules(scene: &Scene) -> Vec<usize> {
     let mut next = 0;
     let kinds = scene.kinds.iter();
     kinds
-        .map(|kind| std::mem::replace(&mut next, next + kind.poses.len()))
+        .map(|kind| {
+            let first = next;
+            next += kind.poses.len();
+            first
+        })
         .collect()
 }
 

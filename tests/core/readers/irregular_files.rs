@@ -289,6 +289,7 @@ fn names_identify_formats() {
     assert_eq!(Format::from_name("x.cif.gz"), Some(Format::Mmcif));
     assert_eq!(Format::from_name("x.bcif"), Some(Format::BinaryCif));
     assert_eq!(Format::from_name("a.b.mmcif.GZ"), Some(Format::Mmcif));
+    assert_eq!(Format::from_name("x.gro.gz"), Some(Format::Gro));
     assert_eq!(Format::from_name("x.gz"), None);
     assert_eq!(Format::from_name("pdb"), None);
     assert_eq!(Format::from_name(".pdb"), None);

@@ -709,13 +709,17 @@ fn deposited_entries_are_read_as_they_are_unless_an_assembly_is_requested() {
         (1, 1, 660)
     );
     let atoms = loaded("4udv.pdb").atom_count();
-    // Protein and RNA, and 49 copies of both together.
+    // Protein and RNA, and 49 copies of each.
     assert_eq!(read("4udv.pdb", AssemblyChoice::None), (2, 2, atoms));
-    let copies = (1, 49, 49 * atoms);
+    let copies = (2, 98, 49 * atoms);
     assert_eq!(read("4udv.pdb", AssemblyChoice::Instances(one())), copies);
     let body = (1, 1, 49 * atoms);
     assert_eq!(read("4udv.pdb", AssemblyChoice::OneBody(one())), body);
-    assert_eq!(read("4hhb.bcif.gz", AssemblyChoice::Instances(one())).1, 1);
+    let whole = read("4hhb.bcif.gz", AssemblyChoice::None);
+    assert_eq!(
+        read("4hhb.bcif.gz", AssemblyChoice::Instances(one())),
+        whole
+    );
 
     let mut options = ReadSceneOptions::default();
     options.load.assembly = AssemblyChoice::Instances("9".to_owned());

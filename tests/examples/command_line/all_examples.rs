@@ -227,7 +227,7 @@ fn invalid_structure_files_are_rejected_in_one_sentence() {
         ("nowhere.pdb", "nowhere.pdb"),
         ("assets", "assets"),
         (&*empty, "the file is empty"),
-        (&*unknown, "not a PDB, mmCIF or BinaryCIF file"),
+        (&*unknown, "not a PDB, mmCIF, BinaryCIF or GRO file"),
     ] {
         for example in ["clashes", "proxies"] {
             assert_rejected(example, &[file], words);

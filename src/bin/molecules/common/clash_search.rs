@@ -17,7 +17,7 @@ use super::{AnyError, print_load_warnings};
 /// What is searched for clashes.
 #[derive(Args)]
 pub struct ClashArguments {
-    /// Structure file: .pdb, .ent, .cif, .mmcif or .bcif, plain or gzipped.
+    /// Structure file: .pdb, .ent, .cif, .mmcif, .bcif or .gro, plain or gzipped.
     pub file: PathBuf,
     /// The parts of the file. Atoms of the same part never clash.
     #[arg(long, value_enum, default_value_t = By::Chain)]
