@@ -73,7 +73,8 @@ pub struct LoadOptions {
     pub hydrogens: bool,
     /// Assembly to build. Default: none.
     pub assembly: AssemblyChoice,
-    /// Ratio of collision radii to van der Waals radii. Default: [`DEFAULT_RADIUS_SCALE`].
+    /// Ratio of collision radii to van der Waals radii, where the file has no radii. Default:
+    /// [`DEFAULT_RADIUS_SCALE`].
     pub radius_scale: f32,
     /// Format of the file. Default: recognized by the extension, else by the content.
     pub format: Option<Format>,

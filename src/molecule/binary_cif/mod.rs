@@ -187,7 +187,7 @@ fn text_table(
     for column in category.list("columns") {
         let name = column.text("name").unwrap_or("");
         let is_needed = |known: &&str| known.eq_ignore_ascii_case(name);
-        if columns.is_some_and(|columns| !columns.iter().any(|known| is_needed(&known))) {
+        if columns.is_some_and(|columns| !columns.iter().any(is_needed)) {
             continue;
         }
         let decoded =

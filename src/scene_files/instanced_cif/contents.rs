@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use glam::{DMat3, DVec3};
+use smol_str::SmolStr;
 
 use super::names::description_of;
 use super::{ANGSTROM_DECIMALS, ASSEMBLY_ID};
@@ -428,7 +429,7 @@ fn check_names(kind: &SceneKind) -> Result<(), ExportError> {
     let residues = template.residues().iter();
     let names = kind.path.iter().chain([&kind.name]).map(String::as_str);
     let mut names = names
-        .chain(template.atom_names().iter().map(|name| name.as_str()))
+        .chain(template.atom_names().iter().map(SmolStr::as_str))
         .chain(residues.flat_map(|residue| [residue.name.as_str(), residue.chain.as_str()]));
     match names.find(|name| name.chars().any(char::is_control)) {
         None => Ok(()),

@@ -789,7 +789,7 @@ fn malformed_files_are_reported_in_one_sentence() {
         (
             operator,
             "2 ? 1 0 0",
-            "the last row of the table has 5 of 14 values",
+            "the assembly operator entry is '?', expected a finite number",
         ),
         (
             "_atom_site.Cartn_x",
