@@ -16,6 +16,7 @@ mod memory;
 mod progress;
 pub mod recipe_arguments;
 mod relaxation;
+mod remaining_time;
 mod target;
 
 pub use common_arguments::CommonArguments;
@@ -25,4 +26,5 @@ pub use load_warnings::print_load_warnings;
 pub use memory::{Bytes, peak_memory_bytes};
 pub use progress::Progress;
 pub use relaxation::{rehearse_export, show_relaxation};
+pub use remaining_time::RemainingTime;
 pub use target::check_target;
