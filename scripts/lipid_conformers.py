@@ -17,7 +17,7 @@ RDLogger.DisableLog("rdApp.*")
 OLEOYL = r"C(=O)CCCCCCC/C=C\CCCCCCCC"
 PALMITOYL = "C(=O)CCCCCCCCCCCCCCC"
 LIPIDS = {
-    # File, residue, what it is, SMILES, (chiral center, label) in the order of its atoms.
+    # File: residue, what it is, SMILES, labels of its chiral centers in the order of its atoms.
     "ssm": ("SSM", "stearoyl sphingomyelin (d18:1/18:0)",
             r"C[N+](C)(C)CCOP(=O)([O-])OC[C@@H]([C@@H](/C=C/CCCCCCCCCCCCC)O)NC(=O)CCCCCCCCCCCCCCCCC",
             "SR"),
@@ -121,12 +121,14 @@ def made(name, seeds):
                 rdMolTransforms.SetDihedralDeg(conformer, *torsion, angle)
             best = None
             for _ in range(8 * len(free)):        # turn single bonds while that makes it slimmer
-                pool, steps = (free, [60, 180, -60]) if random.random() < 0.7 or not skew else (skew, [-115, 115])
+                is_free = not skew or random.random() < 0.7
+                pool, steps = (free, [60, 180, -60]) if is_free else (skew, [-115, 115])
                 torsion = pool[random.integers(len(pool))]
                 before = rdMolTransforms.GetDihedralDeg(conformer, *torsion)
                 if best is None:
                     best = score(conformer, heads, distant)
-                rdMolTransforms.SetDihedralDeg(conformer, *torsion, random.choice(steps) + random.normal(0, 15))
+                angle = random.choice(steps) + random.normal(0, 15)
+                rdMolTransforms.SetDihedralDeg(conformer, *torsion, angle)
                 new = score(conformer, heads, distant)
                 if new <= best:
                     best = new
@@ -148,7 +150,7 @@ def score(conformer, heads, distant):
 def relaxed(mol, heads, distant, shapes):
     properties = AllChem.MMFFGetMoleculeProperties(mol)
     properties.SetMMFFEleTerm(False)
-    conformer = mol.GetConformer(mol.GetConformers()[0].GetId())
+    conformer = mol.GetConformers()[0]
     kept = []
     for _, points in shapes[:RELAXED]:
         for k, point in enumerate(points):
@@ -173,13 +175,13 @@ def apart(a, b):
 
 
 def write(path, name, mol, chosen):
-    _, residue, what, *_ = (None, *LIPIDS[name])
+    residue, what = LIPIDS[name][:2]
     count = {}
     names = []
     for atom in mol.GetAtoms():
         symbol = atom.GetSymbol()
         count[symbol] = count.get(symbol, 0) + 1
-        names.append(symbol + (str(count[symbol])))
+        names.append(symbol + str(count[symbol]))
     lines = [f"REMARK   {what}: {len(chosen)} straight conformers made from its chemical formula",
              "REMARK   (distance geometry, chains stretched, MMFF), heads towards +z"]
     for model, (_, points) in enumerate(chosen, 1):
