@@ -166,6 +166,7 @@ pub mod dynamics;
 pub mod export;
 pub mod fiber;
 mod fibonacci_sphere;
+mod fnv;
 pub mod force;
 #[cfg(feature = "gpu")]
 pub mod gpu;

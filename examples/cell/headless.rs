@@ -17,8 +17,8 @@ use serde::Serialize;
 use super::arguments::Arguments;
 use super::common::scene_output::{rehearse, write_with_progress};
 use super::common::{
-    AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
-    peak_memory_bytes, show_relaxation, stop_on_interrupt,
+    AnyError, Device, Head, Progress, RemainingTime, STOPPED, Screen, check_target,
+    fall_back_to_cpu, peak_memory_bytes, show_relaxation, stop_on_interrupt,
 };
 
 /// The content of `--report`.
@@ -74,9 +74,10 @@ fn pack(arguments: &Arguments, screen: Screen, stop: &AtomicBool) -> Result<Exit
     let mut config = RelaxConfig::default();
     config.max_iterations = arguments.steps.unwrap_or(config.max_iterations);
     let mut progress = Progress::new(common.quiet);
+    let mut remaining = RemainingTime::default();
     let begin = Instant::now();
     let packing = relax(&recipe, population, config, |relaxer| {
-        show_relaxation(&mut progress, relaxer);
+        show_relaxation(&mut progress, &mut remaining, relaxer);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {

@@ -32,6 +32,8 @@ pub mod panels;
 mod progress;
 #[path = "../../src/bin/molecules/common/relaxation.rs"]
 mod relaxation;
+#[path = "../../src/bin/molecules/common/remaining_time.rs"]
+mod remaining_time;
 mod report;
 #[cfg(feature = "recipe")]
 #[path = "../../src/bin/molecules/common/scene_output.rs"]
@@ -53,6 +55,7 @@ pub use load_warnings::print_load_warnings;
 pub use memory::{Bytes, peak_memory_bytes};
 pub use progress::Progress;
 pub use relaxation::{rehearse_export, show_relaxation};
+pub use remaining_time::RemainingTime;
 pub use report::{Head, round};
 pub use screen::{Screen, Screenshot};
 pub use target::check_target;

@@ -17,8 +17,8 @@ use bevy_rapier_molecules::relax::capacity::capacity_warnings;
 
 use super::arguments::Arguments;
 use super::common::{
-    AnyError, Device, Head, Progress, STOPPED, Screen, check_target, fall_back_to_cpu,
-    peak_memory_bytes, rehearse_export, show_relaxation, stop_on_interrupt,
+    AnyError, Device, Head, Progress, RemainingTime, STOPPED, Screen, check_target,
+    fall_back_to_cpu, peak_memory_bytes, rehearse_export, show_relaxation, stop_on_interrupt,
 };
 use super::library::Library;
 use super::membrane_scene::Shape;
@@ -81,11 +81,12 @@ fn relax(
     };
 
     let mut progress = Progress::new(common.quiet);
+    let mut remaining = RemainingTime::default();
     let begin = Instant::now();
     let mut relaxer = relaxer(crowd, preset, config)?;
     let stages_before = relaxer.stages();
     let outcome = relaxer.run(|relaxer| {
-        show_relaxation(&mut progress, relaxer);
+        show_relaxation(&mut progress, &mut remaining, relaxer);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {

@@ -12,7 +12,7 @@ use crate::molecule::{LoadOptions, MoleculeTemplate, SplitBy, Structure, load_st
 
 /// Areas of a molecule in a fluid bilayer, nm²: typical values of the literature, rounded. They
 /// depend on temperature and on the other lipids; cholesterol in particular makes them smaller.
-const KNOWN_AREAS: [(&[&str], f32); 16] = [
+const KNOWN_AREAS: [(&[&str], f32); 17] = [
     (&["POPC"], 0.65),
     (&["POPE"], 0.58),
     (&["POPS"], 0.60),
@@ -27,6 +27,7 @@ const KNOWN_AREAS: [(&[&str], f32); 16] = [
     (&["DMPC"], 0.60),
     (&["DSPC"], 0.66),
     (&["PSM", "SM", "sphingomyelin"], 0.53),
+    (&["SSM"], 0.55),
     (&["CHL1", "CHOL", "CHL", "CLR", "cholesterol"], 0.38),
     (&["cardiolipin", "TOCL", "TOCL2", "CDL", "CL"], 1.1),
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::molecule::{LoadOptions, MoleculeError, Structure, read_bytes};
 
 /// Name, file and content of each bundled structure.
-const BUNDLED: [(&str, &str, &[u8]); 12] = [
+const BUNDLED: [(&str, &str, &[u8]); 15] = [
     (
         "1gzx",
         "1gzx.pdb",
@@ -65,6 +65,21 @@ const BUNDLED: [(&str, &str, &[u8]); 12] = [
         "cholesterol",
         "cholesterol_conformers.pdb",
         include_bytes!("../../assets/lipids/cholesterol_conformers.pdb"),
+    ),
+    (
+        "ssm",
+        "ssm_conformers.pdb",
+        include_bytes!("../../assets/lipids/ssm_conformers.pdb"),
+    ),
+    (
+        "popg",
+        "popg_conformers.pdb",
+        include_bytes!("../../assets/lipids/popg_conformers.pdb"),
+    ),
+    (
+        "cardiolipin",
+        "cardiolipin_conformers.pdb",
+        include_bytes!("../../assets/lipids/cardiolipin_conformers.pdb"),
     ),
 ];
 

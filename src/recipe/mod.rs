@@ -125,7 +125,7 @@ pub use model::{
     BodyAxis, Compartment, Entry, FiberEntry, FiberKind, FiberLength, FiberPathKind, Ingredient,
     IngredientShape, Partner, Recipe, Region, RotationRange, SavedMolecules,
 };
-pub use pack::{Leftover, PackOptions, Packing, pack, relax};
+pub use pack::{Leftover, PackOptions, Packing, pack, relax, resume};
 pub use population::{
     EntryReport, IngredientBody, Population, PopulationReport, RegionReport, populate,
 };

@@ -7,7 +7,9 @@ use super::error::RecipeProblem;
 use super::population::{Population, PopulationReport, populate};
 use super::{Recipe, RecipeError, RecipeWarning};
 use crate::crowd::Crowd;
-use crate::relax::{RelaxConfig, RelaxReport, Relaxer};
+use crate::relax::{
+    CheckpointError, RelaxCheckpoint, RelaxConfig, RelaxError, RelaxReport, Relaxer,
+};
 
 /// How a recipe is packed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,6 +131,64 @@ pub fn relax(
     config: RelaxConfig,
     watch: impl FnMut(&Relaxer) -> ControlFlow<()>,
 ) -> Result<Packing, RecipeError> {
+    run(
+        recipe,
+        population,
+        |crowd| Relaxer::new(crowd, config),
+        watch,
+    )
+}
+
+/// Continues to relax a population from a checkpoint with its number as the
+/// [origin](RelaxCheckpoint::origin), as [`relax`] would without an interruption.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use bevy_rapier_molecules::recipe::{ReadOptions, Recipe, populate, relax, resume};
+/// use bevy_rapier_molecules::relax::RelaxConfig;
+///
+/// let options = ReadOptions::default();
+/// let recipe = Recipe::load("assets/recipes/proteins_in_a_box.json", &options)?;
+/// let population = populate(&recipe, None)?;
+/// let number = population.number();
+/// let mut saved = None;
+/// let config = RelaxConfig::default();
+/// relax(&recipe, population.clone(), config, |relaxer| {
+///     saved = Some(relaxer.checkpoint().with_origin(number));
+///     ControlFlow::Break(())
+/// })?;
+///
+/// let saved = saved.expect("called before the first iteration");
+/// let packing = resume(&recipe, population, config, &saved, |_| ControlFlow::Continue(()))?;
+/// assert!(packing.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`RecipeError`] if the checkpoint is of another population or config, or the relaxation fails.
+pub fn resume(
+    recipe: &Recipe,
+    population: Population,
+    config: RelaxConfig,
+    checkpoint: &RelaxCheckpoint,
+    watch: impl FnMut(&Relaxer) -> ControlFlow<()>,
+) -> Result<Packing, RecipeError> {
+    let is_of_population = checkpoint.origin == population.number();
+    let resumed = |crowd| {
+        if !is_of_population {
+            return Err(CheckpointError::OtherOrigin.into());
+        }
+        Relaxer::resume(crowd, config, checkpoint)
+    };
+    run(recipe, population, resumed, watch)
+}
+
+fn run(
+    recipe: &Recipe,
+    population: Population,
+    relaxer: impl FnOnce(Crowd) -> Result<Relaxer, RelaxError>,
+    watch: impl FnMut(&Relaxer) -> ControlFlow<()>,
+) -> Result<Packing, RecipeError> {
     let failed = |error| RecipeProblem::Relax(error).at(&recipe.source, "");
     let Population {
         crowd,
@@ -138,7 +198,7 @@ pub fn relax(
         warnings,
         ..
     } = population;
-    let mut relaxer = Relaxer::new(crowd, config).map_err(failed)?;
+    let mut relaxer = relaxer(crowd).map_err(failed)?;
     let relaxed = relaxer.run(watch).map_err(failed)?;
     let left = if relaxed.converged() {
         Vec::new()
@@ -160,7 +220,7 @@ fn leftovers(
     relaxer: &mut Relaxer,
     rows: &[u32],
     report: &PopulationReport,
-) -> Result<Vec<Leftover>, crate::relax::RelaxError> {
+) -> Result<Vec<Leftover>, RelaxError> {
     let depths = relaxer.penetrations()?;
     let crowd = relaxer.crowd();
     let mut left: Vec<Leftover> = report

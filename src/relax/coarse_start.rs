@@ -108,6 +108,11 @@ impl CoarsePhase {
     pub(super) fn shapes(&self) -> &Vec<Arc<RigidSpheres>> {
         &self.shapes
     }
+
+    /// Iteration at which the atoms return at the latest.
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
 }
 
 impl Relaxer {
@@ -134,6 +139,16 @@ impl Relaxer {
         self.set_molecules()?;
         self.detect()?;
         self.end_coarse_if_due()
+    }
+
+    /// Replaces the atoms by proxies until `end` at the latest, as they were at a checkpoint.
+    pub(super) fn continue_coarse(&mut self, end: u32) -> Result<(), RelaxError> {
+        let Some(start) = &self.config.coarse else {
+            return Ok(());
+        };
+        let shapes = proxies(&self.crowd, start)?;
+        self.coarse = Some(CoarsePhase { shapes, end });
+        self.set_molecules()
     }
 
     /// Restores the atoms if proxies do not fit into the periodic box with the current clearance.

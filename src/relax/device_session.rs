@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use super::stall_detector::StallDetector;
+use super::checkpoint::Progress;
 use super::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
 use super::{RelaxError, RelaxStatus, Relaxer};
 use crate::backend::{DeviceCell, DeviceError};
@@ -28,16 +28,8 @@ pub(super) struct DeviceSession {
     create: CreateDevice,
     /// The crowd at the current poses, once a caller has asked for it.
     fetched: OnceLock<Crowd>,
-    checkpoint: Checkpoint,
-}
-
-/// State of the relaxer that belongs to the poses last read back.
-#[derive(Clone, Copy)]
-struct Checkpoint {
-    iterations: u32,
-    last_kick: u32,
-    stall: StallDetector,
-    progress: StallDetector,
+    /// That of the poses last read back.
+    checkpoint: Progress,
 }
 
 impl Relaxer {
@@ -79,7 +71,7 @@ impl Relaxer {
                     device: DeviceCell::new(device),
                     create,
                     fetched: OnceLock::new(),
-                    checkpoint: self.checkpoint(),
+                    checkpoint: self.progress(),
                 });
                 Ok(())
             }
@@ -99,12 +91,17 @@ impl Relaxer {
         }
     }
 
-    fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            iterations: self.iterations,
-            last_kick: self.last_kick,
-            stall: self.stall,
-            progress: self.progress,
+    /// The current progress, with the poses and pushes on the device if they have not been read
+    /// back. If the device fails now, the progress at the last time that they were.
+    pub(super) fn current_motion(&self) -> (Progress, Option<Motion>) {
+        match self.offload.as_ref() {
+            Some(session) if session.checkpoint.iterations != self.iterations => {
+                match session.device.lock().motion() {
+                    Ok(motion) => (self.progress(), Some(motion)),
+                    Err(_) => (session.checkpoint, None),
+                }
+            }
+            _ => (self.progress(), None),
         }
     }
 
@@ -173,7 +170,7 @@ impl Relaxer {
             Ok(motion) => {
                 set_poses(&mut self.crowd, &self.order, &motion);
                 self.pushes = motion.pushes;
-                let checkpoint = self.checkpoint();
+                let checkpoint = self.progress();
                 if let Some(session) = self.offload.as_mut() {
                     session.fetched.take();
                     session.checkpoint = checkpoint;
@@ -190,11 +187,7 @@ impl Relaxer {
             return Ok(());
         };
         let reached = self.iterations;
-        let checkpoint = session.checkpoint;
-        self.iterations = checkpoint.iterations;
-        self.last_kick = checkpoint.last_kick;
-        self.stall = checkpoint.stall;
-        self.progress = checkpoint.progress;
+        self.set_progress(&session.checkpoint);
         self.detect()?;
         while self.iterations < reached {
             self.step_on_cpu()?;

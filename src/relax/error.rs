@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::CheckpointError;
 use crate::compartment::PlacementError;
 use crate::crowd::CrowdError;
 use crate::force::ParameterError;
@@ -36,6 +37,9 @@ pub enum RelaxError {
         /// Index of the molecule.
         molecule: u32,
     },
+    /// A checkpoint is of other molecules or another config.
+    #[error("the checkpoint cannot be resumed: {0}")]
+    Checkpoint(#[from] CheckpointError),
     /// The clearance is negative or not finite.
     #[error("the clearance must be finite and at least 0 nm, but is {clearance} nm")]
     BadClearance {

@@ -20,6 +20,16 @@ pub(super) struct LocalMotion {
 }
 
 impl LocalMotion {
+    /// With the last iteration in which each owner moves.
+    pub(super) fn with_until(until: Vec<u32>) -> Self {
+        Self { until }
+    }
+
+    /// Last iteration in which each owner moves.
+    pub(super) fn until(&self) -> &[u32] {
+        &self.until
+    }
+
     /// Whether an owner moves in an iteration.
     pub(super) fn moves(&self, owner: usize, iteration: u32) -> bool {
         self.until

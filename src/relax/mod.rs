@@ -42,8 +42,14 @@
 //! On the CPU, the same crowd and config give the same bits on any number of threads. A GPU
 //! gives the same bits from run to run. If the GPU fails, the CPU continues from the last poses
 //! read back, and [`RelaxReport::device_error`] says why.
+//!
+//! # Checkpoints
+//!
+//! A [`RelaxCheckpoint`] is the state between two iterations. A relaxer that
+//! [resumes](Relaxer::resume) from it gives the same bits as one that was never interrupted.
 
 pub mod capacity;
+mod checkpoint;
 mod coarse_start;
 mod config;
 mod contact_sums;
@@ -62,6 +68,7 @@ mod report;
 mod response;
 mod stall_detector;
 
+pub use checkpoint::{CheckpointError, RelaxCheckpoint};
 pub use coarse_start::CoarseStart;
 pub use config::{ReactionLaw, RelaxConfig};
 pub use crowd_edit::CrowdEdit;

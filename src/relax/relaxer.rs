@@ -77,7 +77,7 @@ pub struct Relaxer {
     /// Buffer for the next pose of each owner.
     pub(super) next_poses: Vec<Pose>,
     pub(super) pushes: Vec<Push>,
-    start: RelaxStatus,
+    pub(super) start: RelaxStatus,
     pub(super) status: RelaxStatus,
     pub(super) iterations: u32,
     /// Progress since the start: when to stop.
@@ -189,9 +189,18 @@ impl Relaxer {
 
     /// A relaxer that has not yet detected its overlaps.
     fn unstarted(crowd: Crowd, config: RelaxConfig) -> Result<Self, RelaxError> {
+        let order = morton_order(crowd.members());
+        Self::with_order(crowd, config, order)
+    }
+
+    /// A relaxer that has not yet detected its overlaps, with the member of each owner.
+    pub(super) fn with_order(
+        crowd: Crowd,
+        config: RelaxConfig,
+        order: Vec<u32>,
+    ) -> Result<Self, RelaxError> {
         config.check()?;
         check_sizes(&crowd, &config)?;
-        let order = morton_order(crowd.members());
         let atoms = |template: &Arc<MoleculeTemplate>| Arc::new(RigidSpheres::atoms(template));
         let molecules = order.len();
         let joints = JointSums::new(&crowd, &order);

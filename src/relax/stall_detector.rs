@@ -3,7 +3,7 @@
 use super::RelaxStatus;
 
 /// Counts status updates without progress.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StallDetector {
     window: u32,
     best: f64,
@@ -20,6 +20,20 @@ impl StallDetector {
             window,
             best: f64::INFINITY,
             since: 0,
+        }
+    }
+
+    /// Window, best value so far and updates since it.
+    pub(super) fn parts(&self) -> (u32, f64, u32) {
+        (self.window, self.best, self.since)
+    }
+
+    /// The detector with these [`parts`](Self::parts).
+    pub(super) fn from_parts(window: u32, best: f64, since: u32) -> Self {
+        Self {
+            window,
+            best,
+            since,
         }
     }
 

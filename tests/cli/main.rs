@@ -2,6 +2,7 @@
 
 mod all_commands;
 mod certify;
+mod checkpoints;
 mod clashes;
 mod convert;
 mod inspect;

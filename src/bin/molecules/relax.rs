@@ -24,8 +24,8 @@ use crate::common::scene_output::{
     OutputArguments, WrittenFile, certificate_of, rehearse, write_with_progress,
 };
 use crate::common::{
-    AnyError, CommonArguments, Progress, STOPPED, check_target, peak_memory_bytes, show_relaxation,
-    stop_on_interrupt,
+    AnyError, CommonArguments, Progress, RemainingTime, STOPPED, check_target, peak_memory_bytes,
+    show_relaxation, stop_on_interrupt,
 };
 
 /// Push apart the molecules of a file that another program placed, and write them back.
@@ -171,8 +171,9 @@ impl Arguments {
         let crowd = self.crowd(&scene)?;
         let begin = Instant::now();
         let mut relaxer = Relaxer::new(crowd, config)?;
+        let mut time = RemainingTime::default();
         let relaxed = relaxer.run(|relaxer| {
-            show_relaxation(&mut progress, relaxer);
+            show_relaxation(&mut progress, &mut time, relaxer);
             match stop.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -190,7 +191,7 @@ impl Arguments {
             report.output = Some(written);
             progress.show(1.0, format!("checking {}", path.display()));
             let options = CertificateOptions {
-                tolerance: self.tolerance,
+                tolerance: self.tolerance - self.output_arguments.rounding_nm(format),
                 ..CertificateOptions::default()
             };
             let structures = &self.input_arguments.structures;

@@ -25,6 +25,7 @@ pub use body::IngredientBody;
 pub use report::{EntryReport, PopulationReport, RegionReport};
 
 use std::collections::HashMap;
+use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ use super::{RecipeError, RecipeWarning};
 use crate::compartment::Surface;
 use crate::crowd::{Crowd, CrowdMember};
 use crate::fiber::AvoidedLinks;
+use crate::fnv::Fnv;
 use crate::periodic_box::PeriodicBox;
 use crate::pose::Pose;
 
@@ -89,6 +91,25 @@ struct GivenMolecule {
     fixed: bool,
     /// Index of the saved molecule, if it was saved: its pose keeps its bits.
     saved: Option<u32>,
+}
+
+impl Population {
+    /// A number that tells populations apart, the same on all platforms: a hash of the seed and of
+    /// where each molecule is at first. For [`RelaxCheckpoint::origin`].
+    ///
+    /// [`RelaxCheckpoint::origin`]: crate::relax::RelaxCheckpoint::origin
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        let mut hash = Fnv::default();
+        hash.write(&self.seed.to_le_bytes());
+        for member in self.crowd.members() {
+            let Pose { position, rotation } = member.pose;
+            for number in position.to_array().into_iter().chain(rotation.to_array()) {
+                hash.write(&number.to_le_bytes());
+            }
+        }
+        hash.finish()
+    }
 }
 
 impl GivenMolecule {

@@ -1,5 +1,6 @@
 //! Membranes of lipids and proteins.
 
+mod conformers;
 mod counts;
 mod errors;
 mod fixtures;

@@ -15,6 +15,9 @@ fn each_model_of_a_file_is_a_conformer() {
         ("pope", 16, 125),
         ("dppc", 16, 130),
         ("cholesterol", 4, 74),
+        ("ssm", 8, 133),
+        ("popg", 8, 127),
+        ("cardiolipin", 8, 248),
     ] {
         let species = lipid(name, 0.5);
         assert_eq!(species.conformers().len(), conformers, "{name}");
@@ -131,6 +134,8 @@ fn areas_are_known_by_any_case_and_usual_aliases() {
         ("POPC", 0.65),
         ("pope", 0.58),
         ("Dppc", 0.63),
+        ("SSM", 0.55),
+        ("POPG", 0.66),
         ("DOPC", 0.68),
         ("chl1", 0.38),
         ("CHOLESTEROL", 0.38),

@@ -1,6 +1,8 @@
 //! Crowds of fixed and confined molecules, and the springs of every surface.
 
+mod checkpoints;
 mod crowd_edits;
+mod far_positions;
 mod fixed_members;
 pub mod fixtures;
 mod joint_edits;

@@ -2,28 +2,36 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::export::{ExportError, ExportOptions, export, write_mmcif, write_pdb};
 use bevy_rapier_molecules::molecule::Format;
 use bevy_rapier_molecules::relax::{CountedSpheres, RelaxStatus, Relaxer};
 
-use super::Progress;
+use super::{Progress, RemainingTime};
 
-/// Shows iterations, overlaps and molecules out of place.
-pub fn show_relaxation(progress: &mut Progress, relaxer: &Relaxer) {
+/// Shows iterations, overlaps, molecules out of place and the time left. Call it after each
+/// iteration.
+pub fn show_relaxation(progress: &mut Progress, time: &mut RemainingTime, relaxer: &Relaxer) {
     let status = relaxer.status();
+    match status.spheres {
+        CountedSpheres::Atoms => time.add(status.remaining(), Instant::now()),
+        // The decay of proxies says nothing about that of atoms.
+        _ => time.restart(),
+    }
     progress.update(fraction_done(&relaxer.start_status(), &status), || {
         let kind = match status.spheres {
             CountedSpheres::Proxies => "proxy ",
             _ => "",
         };
         format!(
-            "iteration {}: {} {kind}overlaps, deepest {:.4} nm, {} out of place",
+            "iteration {}: {} {kind}overlaps, deepest {:.4} nm, {} out of place; {}",
             relaxer.iterations(),
             status.overlaps,
             status.max_penetration_nm,
             status.out_of_place,
+            time.estimate(),
         )
     });
 }

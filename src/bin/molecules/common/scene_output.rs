@@ -25,7 +25,7 @@ pub struct OutputArguments {
     /// Format of the file to write [default: that of its extension].
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<SceneFormat>,
-    /// Decimals of coordinates in ångström in mmCIF files with all atoms.
+    /// Decimals of coordinates in files with all atoms: in ångström, in .gro files in nm, from 3.
     #[arg(long, value_name = "N", default_value_t = ExportOptions::default().decimals)]
     pub decimals: u8,
 }
@@ -42,6 +42,16 @@ pub fn format_parser() -> impl TypedValueParser<Value = SceneFormat> {
 }
 
 impl OutputArguments {
+    /// By how much the rounding of coordinates can bring two atoms closer, nm, beyond the clearance
+    /// of a relaxation.
+    pub fn rounding_nm(&self, format: SceneFormat) -> f32 {
+        match format {
+            // Half of the last digit along each axis, of both atoms.
+            SceneFormat::Gro => 1.8 * 0.1_f32.powi(i32::from(self.decimals.clamp(3, 6))),
+            _ => 0.0,
+        }
+    }
+
     /// The format of the file to write.
     pub fn format_of(&self, path: &Path) -> Result<SceneFormat, ExportError> {
         let named = || SceneFormat::from_name(&path.to_string_lossy());
@@ -174,7 +184,6 @@ pub fn certificate_of(
     let scene = read_scene(path, &read)?;
     let is_moved = matches!(format, SceneFormat::Gro | SceneFormat::BentopyPlacements);
     let options = CertificateOptions {
-        tolerance: options.tolerance - rounding_nm(format),
         crowd: options.crowd.filter(|_| !is_moved),
         ..*options
     };
@@ -183,13 +192,4 @@ pub fn certificate_of(
         &scene,
         &options,
     )?))
-}
-
-/// By how much a distance can shrink in a file, nm, beyond the clearance of a relaxation.
-fn rounding_nm(format: SceneFormat) -> f32 {
-    match format {
-        // Three decimals in nm, for both atoms: 2 · √3 · 0.0005.
-        SceneFormat::Gro => 0.0018,
-        _ => 0.0,
-    }
 }

@@ -1,5 +1,6 @@
 //! `molecules pack`: a scene from a recipe, relaxed until no molecules overlap.
 
+mod checkpoint;
 mod overlaps;
 mod report;
 
@@ -14,20 +15,21 @@ use std::time::{Duration, Instant};
 use bevy_rapier_molecules::certificate::CertificateOptions;
 use bevy_rapier_molecules::crowd::Crowd;
 use bevy_rapier_molecules::export::ExportOptions;
-use bevy_rapier_molecules::recipe::{Packing, Population, Recipe, populate, relax};
+use bevy_rapier_molecules::recipe::{Packing, Population, Recipe, populate, relax, resume};
 use bevy_rapier_molecules::relax::capacity::capacity_warnings;
-use bevy_rapier_molecules::relax::{RelaxConfig, StopReason};
+use bevy_rapier_molecules::relax::{RelaxConfig, Relaxer, StopReason};
 use bevy_rapier_molecules::scene_files::{Scene, SceneFormat};
 use clap::Args;
 
+use self::checkpoint::{CheckpointArguments, Checkpoints};
 use self::overlaps::{coarse_molecules, count_overlaps, smallest_radius};
 pub use self::report::{Filling, readable, write_filling};
 use self::report::{Relaxation, Report, write_costs, write_packing, write_population};
 use crate::common::recipe_arguments::{RecipeArguments, print_recipe_warnings};
 use crate::common::scene_output::{OutputArguments, certificate_of, rehearse, write_with_progress};
 use crate::common::{
-    AnyError, CommonArguments, Progress, STOPPED, check_target, peak_memory_bytes, show_relaxation,
-    stop_on_interrupt,
+    AnyError, CommonArguments, Progress, RemainingTime, STOPPED, check_target, peak_memory_bytes,
+    show_relaxation, stop_on_interrupt,
 };
 
 /// Fill a recipe of cellPACK or bentopy with molecules, and push them apart until none overlap.
@@ -63,6 +65,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
     max_iterations: u32,
     #[command(flatten)]
+    checkpoint: CheckpointArguments,
+    #[command(flatten)]
     recipe_arguments: RecipeArguments,
     /// Do not check the written file.
     #[arg(long)]
@@ -85,6 +89,7 @@ const AFTER_HELP: &str = "\
 Examples:
   molecules pack cell.json -o cell.cif
   molecules pack cell.json -o cell.cif.gz --seed 7 --max-time 600 --report report.json
+  molecules pack cell.json -o cell.cif --checkpoint cell.checkpoint
   molecules pack cell.json --dry-run
   molecules pack blood.bent -o blood.pdb --structures proteins
 
@@ -110,6 +115,7 @@ impl Arguments {
         for target in [&self.output, &self.certificate].into_iter().flatten() {
             check_target(target)?;
         }
+        self.checkpoint.check()?;
         if let Some(path) = &self.output {
             self.output_arguments.format_of(path)?;
         }
@@ -160,9 +166,18 @@ impl Arguments {
         if self.dry_run {
             return self.finish_dry_run(report, &population);
         }
-        let packing = relax_crowd(&recipe, population, config, &mut progress, stop)?;
+        let mut checkpoints = self.checkpoint.open(&population, self.common.quiet)?;
+        let packing = relax_crowd(
+            &recipe,
+            population,
+            config,
+            &mut checkpoints,
+            &mut progress,
+            stop,
+        )?;
         report.seconds.relaxing = packing.relaxed.elapsed.as_secs_f64();
         report.relaxation = Relaxation::new(&packing);
+        report.relaxation.resumed_after = checkpoints.resumed_after();
         // Until it is checked.
         report.complete = Some(false);
         if packing.relaxed.reason == StopReason::Interrupted && !self.common.quiet {
@@ -281,7 +296,7 @@ impl Arguments {
                 .tolerance_nm
                 .min(2.0 * smallest_radius(&packing.crowd));
             let options = CertificateOptions {
-                tolerance,
+                tolerance: tolerance - self.output_arguments.rounding_nm(format),
                 crowd: Some(&packing.crowd),
                 order: Some(order),
             };
@@ -297,17 +312,27 @@ fn relax_crowd(
     recipe: &Recipe,
     population: Population,
     config: RelaxConfig,
+    checkpoints: &mut Checkpoints,
     progress: &mut Progress,
     stop: &AtomicBool,
 ) -> Result<Packing, AnyError> {
-    let packing = relax(recipe, population, config, |relaxer| {
-        show_relaxation(progress, relaxer);
-        if stop.load(Ordering::Relaxed) {
+    let mut remaining = RemainingTime::default();
+    let resumed = checkpoints.take_resumed();
+    let watch = |relaxer: &Relaxer| {
+        show_relaxation(progress, &mut remaining, relaxer);
+        let is_stopped = stop.load(Ordering::Relaxed);
+        checkpoints.watch(relaxer, is_stopped, progress)?;
+        if is_stopped {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
-    });
+    };
+    let packing = match resumed {
+        Some(checkpoint) => resume(recipe, population, config, &checkpoint, watch),
+        None => relax(recipe, population, config, watch),
+    };
     progress.clear();
+    checkpoints.check()?;
     Ok(packing?)
 }

@@ -91,6 +91,8 @@ impl From<&RegionReport> for Filling {
 /// The outcome of a relaxation; all null in a dry run.
 #[derive(Debug, Default, Serialize)]
 pub struct Relaxation {
+    /// Iterations before the checkpoint that the relaxation was resumed from; null without one.
+    pub resumed_after: Option<u32>,
     pub iterations: Option<u32>,
     pub reason: Option<StopReason>,
     pub converged: Option<bool>,
@@ -112,6 +114,7 @@ impl Relaxation {
     pub fn new(packing: &Packing) -> Self {
         let relaxed = &packing.relaxed;
         Self {
+            resumed_after: None,
             iterations: Some(relaxed.iterations),
             reason: Some(relaxed.reason),
             converged: Some(relaxed.converged()),
