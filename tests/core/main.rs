@@ -34,4 +34,5 @@ mod relaxer;
 mod relaxer_periodic;
 mod scenes;
 mod search;
+mod trajectory;
 mod vesicle_relaxation;
