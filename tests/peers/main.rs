@@ -6,3 +6,5 @@
 #![cfg(feature = "recipe")]
 
 mod programs;
+#[cfg(feature = "xtc")]
+mod trajectory_in_python;

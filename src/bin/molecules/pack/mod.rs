@@ -2,6 +2,7 @@
 
 mod overlaps;
 mod report;
+mod trajectory;
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,6 +24,7 @@ use clap::Args;
 use self::overlaps::{coarse_molecules, count_overlaps, smallest_radius};
 pub use self::report::{Filling, readable, write_filling};
 use self::report::{Relaxation, Report, WrittenFile, write_costs, write_packing, write_population};
+use self::trajectory::{RelaxationRecorder, TrajectoryArguments};
 use crate::common::recipe_arguments::{RecipeArguments, print_recipe_warnings};
 use crate::common::{
     AnyError, CommonArguments, Progress, STOPPED, check_target, peak_memory_bytes, rehearse_export,
@@ -58,6 +60,8 @@ pub struct Arguments {
     /// Stop the relaxation after this many iterations.
     #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
     max_iterations: u32,
+    #[command(flatten)]
+    trajectory: TrajectoryArguments,
     #[command(flatten)]
     recipe_arguments: RecipeArguments,
     /// Do not check the written file.
@@ -106,6 +110,7 @@ impl Arguments {
         for target in [&self.output, &self.certificate].into_iter().flatten() {
             check_target(target)?;
         }
+        self.trajectory.check()?;
         if let Some(path) = &self.output
             && !matches!(
                 Format::from_name(&path.to_string_lossy()),
@@ -156,7 +161,15 @@ impl Arguments {
         if self.dry_run {
             return self.finish_dry_run(report, &population);
         }
-        let packing = relax_crowd(&recipe, population, config, &mut progress, stop)?;
+        let mut recorder = self.trajectory.start(&recipe, &population)?;
+        let packing = relax_crowd(
+            &recipe,
+            population,
+            config,
+            &mut progress,
+            &mut recorder,
+            stop,
+        )?;
         report.seconds.relaxing = packing.relaxed.elapsed.as_secs_f64();
         report.relaxation = Relaxation::new(&packing);
         // Until it is checked.
@@ -169,11 +182,13 @@ impl Arguments {
         }
         // Before the checks, which may take a while.
         let written = self.write(&packing.crowd, &options, &mut report, &mut progress);
+        let recorded = recorder.finish(&packing);
         let checked = self.check_packing(&packing, &mut report, &mut progress);
         progress.clear();
         report.peak_memory_bytes = peak_memory_bytes();
         self.common.write_report(&report)?;
         written?;
+        recorded?;
         checked?;
         if let (Some(certificate), Some(path)) = (&report.certificate, &self.certificate) {
             let text = serde_json::to_string_pretty(certificate)? + "\n";
@@ -263,10 +278,12 @@ fn relax_crowd(
     population: Population,
     config: RelaxConfig,
     progress: &mut Progress,
+    recorder: &mut RelaxationRecorder,
     stop: &AtomicBool,
 ) -> Result<Packing, AnyError> {
     let packing = relax(recipe, population, config, |relaxer| {
         show_relaxation(progress, relaxer);
+        recorder.record(relaxer);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
