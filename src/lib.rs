@@ -90,6 +90,7 @@
 //! | [`rapier`] | molecules as Rapier shapes: queries and contact manifolds |
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
 //! | `recipe` | recipes of cellPACK and bentopy, filled with molecules (feature `recipe`) |
+//! | [`trajectory`] | files of moving molecules: XTC and Simularium |
 //! | `scene_files` | files of placed molecules of other programs, written and read (feature `recipe`) |
 //! | [`membrane`] | builder of membranes: lipids and proteins, with their orientation and cross-sections |
 //! | [`fiber`] | chains of rigid links such as DNA, along random or given paths |
@@ -195,6 +196,7 @@ pub mod scenes;
 pub mod search;
 pub mod spheres;
 mod superposition;
+pub mod trajectory;
 
 /// The items most apps need.
 pub mod prelude {

@@ -17,6 +17,7 @@ use glam::{DVec3, Vec3};
 
 use super::Arguments;
 use super::common::{AnyError, Device, fall_back_to_cpu, search_for_backend};
+use super::recording::Recording;
 
 /// The kinds of proteins, which alternate.
 const PROTEINS: [&str; 4] = ["1ubq.cif", "t4_lysozyme_l99a.pdb", "dhfr.pdb", "1gzx.pdb"];
@@ -58,6 +59,7 @@ pub struct Cytoplasm {
     stick: f64,
     /// The device of the pair search.
     device: Device,
+    recording: Option<Recording>,
     /// Half the side of the box, nm.
     pub half_side: f32,
 }
@@ -141,6 +143,11 @@ impl Cytoplasm {
         if let Some(search) = search {
             brownian.set_search(search);
         }
+        let bounds = [Vec3::splat(-half_side), Vec3::splat(half_side)];
+        let mut recording = arguments.recording.start(&templates, bounds)?;
+        if let Some(recording) = &mut recording {
+            recording.write(0.0, &molecules)?;
+        }
         Ok(Self {
             start: molecules.iter().map(|one| one.pose.position).collect(),
             brownian,
@@ -152,6 +159,7 @@ impl Cytoplasm {
             history: Vec::new(),
             stick: arguments.stick,
             device,
+            recording,
             half_side,
         })
     }
@@ -167,6 +175,9 @@ impl Cytoplasm {
             done => done?,
         }
         self.time += self.step;
+        if let Some(recording) = &mut self.recording {
+            recording.step(self.time, self.brownian.molecules())?;
+        }
         let sizes = self.brownian.clusters().map(|cluster| cluster.len() as f64);
         let cluster = sizes.map(|size| size * size).sum::<f64>();
         let positions = self.brownian.molecules().iter().zip(&self.start);

@@ -5,6 +5,7 @@
 //! cargo run --release --example brownian_crowd -- --headless --steps 400 --report -
 //! cargo run --release --example brownian_crowd -- --screenshot crowd.png --steps 50
 //! cargo run --release --example brownian_crowd -- --stick 0.02
+//! cargo run --release --example brownian_crowd -- --headless --record crowd.simularium --every 10
 //! ```
 //!
 //! The panel plots the mean squared displacement of the proteins against that of free
@@ -21,10 +22,12 @@ use serde::Serialize;
 
 use common::{AnyError, Head, Progress, SceneArguments, Screen, round};
 use cytoplasm::{Cytoplasm, Sample};
+use recording::RecordingArguments;
 
 #[path = "../common/mod.rs"]
 mod common;
 mod cytoplasm;
+mod recording;
 mod window;
 
 /// Default of `--steps` without a window.
@@ -80,6 +83,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
     #[command(flatten)]
+    recording: RecordingArguments,
+    #[command(flatten)]
     scene: SceneArguments,
 }
 
@@ -112,6 +117,7 @@ struct StepMilliseconds {
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let screen = arguments.scene.prepare()?;
+    arguments.recording.check()?;
     let mut cytoplasm = Cytoplasm::new(arguments)?;
     match screen.announce() {
         Screen::Window => window::run(cytoplasm, None),

@@ -17,9 +17,10 @@ mod pdb_chain_ids;
 mod pdb_writer;
 pub(crate) mod text_rows;
 
+pub(crate) use export_file::TemporaryFile;
 pub use export_file::export;
 #[cfg(feature = "recipe")]
-pub(crate) use export_file::{TemporaryFile, write_file};
+pub(crate) use export_file::write_file;
 pub use mmcif_writer::write_mmcif;
 #[cfg(feature = "recipe")]
 pub(crate) use mmcif_writer::{MAX_DECIMALS, block_name, chain_name, quoted};

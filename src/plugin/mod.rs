@@ -24,6 +24,8 @@
 //! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
 //! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`MoleculeJoint`] | both | on an entity of its own: a joint with limits, as between links of a fiber |
+//! | [`TrajectoryRecorder`] | app | records all molecules in a file |
+//! | [`RecordingState`] | plugin | how far a recording is |
 //! | [`Colliding`] | plugin | number of molecules that it touches |
 //! | [`PreparedMolecule`] | plugin | the file is loaded: its template |
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
@@ -36,7 +38,8 @@
 //!   `ActiveEvents` requests them.
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
-//! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`.
+//! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`; of recorders:
+//!   [`TrajectoryFailed`].
 //! - Commands: [`SpawnCrowd`] spawns a whole [`Crowd`](crate::crowd::Crowd), such as a relaxed
 //!   vesicle or a fiber; `Crowd::from_world` is the inverse.
 //! - System parameters: [`TouchingMolecules`] lists touching molecules and their contacts; [`MoleculeQueries`]
@@ -64,6 +67,7 @@
 //! PhysicsSet::StepSimulation   runs the schedule MoleculeSubstep for each substep
 //! MoleculeSystems::Publish     messages, entity events, Colliding
 //! PhysicsSet::Writeback        bodies to components                   (Rapier)
+//! MoleculeSystems::Record      frames of trajectories
 //! ```
 //!
 //! The plugin replaces Rapier's step system, so that contacts are up to date in every
@@ -226,6 +230,7 @@ mod spawn_crowd;
 mod state_errors;
 mod stick_joint;
 mod substep_loop;
+mod trajectory_recorder;
 
 pub use crate::molecule::AtomLabel;
 pub use acceleration_bound::AccelerationBound;
@@ -269,11 +274,12 @@ pub use spawn_crowd::{CrowdEntities, CrowdFromWorldError, SpawnCrowd, SpawnCrowd
 pub use state_errors::{MoleculeStateError, StateErrorKind};
 pub use stick_joint::StickJoint;
 pub use substep_loop::MoleculeSubstep;
+pub use trajectory_recorder::{RecordEvery, RecordingState, TrajectoryFailed, TrajectoryRecorder};
 
 use bevy::prelude::*;
 
-/// The system sets of molecules, in their order. `Prepare`, `Collect` and `Publish` run in
-/// the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
+/// The system sets of molecules, in their order. `Prepare`, `Collect`, `Publish` and `Record` run
+/// in the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
 /// others run in [`MoleculeSubstep`]. See the [module docs](self) for a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
@@ -300,4 +306,6 @@ pub enum MoleculeSystems {
     /// Writes messages, triggers entity events and updates [`Colliding`]. After
     /// `PhysicsSet::StepSimulation` and before `PhysicsSet::Writeback`.
     Publish,
+    /// Writes the frames of each [`TrajectoryRecorder`]. After `PhysicsSet::Writeback`.
+    Record,
 }

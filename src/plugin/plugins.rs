@@ -181,6 +181,10 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<CompartmentSurface>()
             .register_type::<MoleculeWorld>()
             .register_type::<CollisionRule>()
+            .register_type::<TrajectoryRecorder>()
+            .register_type::<RecordEvery>()
+            .register_type::<RecordingState>()
+            .register_type::<TrajectoryFailed>()
             .register_type::<ContactSolverConfig>();
         // What a molecule requires, for scenes without Bevy's feature `reflect_auto_register`.
         app.register_type::<(Transform, GlobalTransform, TransformTreeChanged)>()
@@ -198,6 +202,7 @@ impl Plugin for MoleculePhysicsPlugin {
             .add_message::<MoleculeCollision>()
             .add_message::<MoleculeStateError>()
             .add_message::<MoleculeBackendFailed>()
+            .add_message::<TrajectoryFailed>()
             .add_observer(molecule_world::install_dispatcher)
             .add_observer(contact_events::end_contacts)
             .add_observer(collect_members::record_removed)
@@ -268,6 +273,7 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
             MoleculeSystems::Publish
                 .after(PhysicsSet::StepSimulation)
                 .before(PhysicsSet::Writeback),
+            MoleculeSystems::Record.after(PhysicsSet::Writeback),
         ),
     )
     .add_systems(
@@ -308,6 +314,7 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
             )
                 .chain()
                 .in_set(MoleculeSystems::Publish),
+            trajectory_recorder::record_trajectories.in_set(MoleculeSystems::Record),
         ),
     );
 }

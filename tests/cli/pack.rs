@@ -456,3 +456,69 @@ fn an_interruption_writes_the_molecules_as_they_are() {
             == 30_000
     );
 }
+
+#[test]
+fn the_relaxation_is_recorded() {
+    let recipe = recipe("nested_mesh_gradient");
+    let file = scratch("relaxation.simularium");
+    let arguments = ["pack", &recipe, "--trajectory", &file, "--json"];
+    let report = json(&arguments, 0);
+    let iterations = report["iterations"].as_u64().unwrap();
+    let recorded: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let frames = recorded["spatialData"]["bundleData"].as_array().unwrap();
+    assert_eq!(frames.len() as u64, iterations + 1);
+    let molecules = report["molecules"].as_u64().unwrap();
+    let data = |frame: &Value| frame["data"].as_array().unwrap().len() as u64;
+    assert!(frames.iter().all(|frame| data(frame) == 11 * molecules));
+    assert_eq!(frames.last().unwrap()["time"], iterations);
+    let info = &recorded["trajectoryInfo"];
+    assert_eq!(info["trajectoryTitle"], report["recipe"]);
+    assert_eq!(info["timeUnits"]["name"], "iterations");
+}
+
+#[test]
+fn the_first_and_last_iterations_are_in_a_sparse_xtc() {
+    let spheres = spheres("recorded_spheres.json", 60, 10, [0, 100]);
+    let file = scratch("sparse.xtc");
+    let arguments = ["pack", &spheres, "--trajectory", &file, "--json"];
+    json(
+        &[&arguments[..], &["--trajectory-every", "1000"]].concat(),
+        0,
+    );
+    let sparse = fs::metadata(&file).unwrap().len();
+    json(&arguments, 0);
+    assert!(fs::metadata(&file).unwrap().len() > sparse);
+    let first = file.replace(".xtc", ".first.pdb");
+    assert_eq!(
+        fs::read_to_string(first).unwrap().matches("HETATM").count(),
+        60
+    );
+    // A frame of 60 atoms has a header of 92 bytes and about five bytes for each atom.
+    assert!((2 * 92..2 * 600).contains(&sparse), "{sparse}");
+}
+
+#[test]
+fn invalid_trajectories_are_rejected() {
+    let recipe = recipe("one_sphere");
+    let file = scratch("never.simularium");
+    assert_rejected(
+        &["pack", &recipe, "--trajectory", "run.dcd"],
+        "unknown format of 'run.dcd'",
+    );
+    assert_rejected(
+        &["pack", &recipe, "--trajectory", "nowhere/run.xtc"],
+        "no folder",
+    );
+    assert_usage_error(&["pack", &recipe, "--trajectory-every", "2"]);
+    let every = [
+        "pack",
+        &recipe,
+        "--trajectory",
+        &file,
+        "--trajectory-every",
+        "0",
+    ];
+    assert_usage_error(&every);
+    assert_usage_error(&["pack", &recipe, "--trajectory", &file, "--dry-run"]);
+    assert!(!Path::new(&file).exists());
+}

@@ -36,4 +36,5 @@ mod relaxer_periodic;
 mod scene_files;
 mod scenes;
 mod search;
+mod trajectory;
 mod vesicle_relaxation;

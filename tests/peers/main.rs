@@ -14,3 +14,5 @@ mod manifest_in_molstar;
 mod mixed_scene;
 mod programs;
 mod structures_in_python;
+#[cfg(feature = "xtc")]
+mod trajectory_in_python;

@@ -49,3 +49,4 @@ mod spawn_crowd;
 mod state_errors;
 mod test_app;
 mod timesteps;
+mod trajectory;

@@ -1,5 +1,10 @@
 //! The command line of `brownian_crowd`.
 
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
 use super::run_example::{assert_help_names, assert_rejected, json, run};
 
 #[test]
@@ -12,6 +17,8 @@ fn help_names_all_options() {
         "--backend",
         "--seed",
         "--steps",
+        "--record",
+        "--every",
         "--headless",
         "--report",
         "--screenshot",
@@ -52,6 +59,27 @@ fn proteins_that_stick_form_clusters() {
     assert!(report["mean_cluster"].as_f64().unwrap() > 2.0);
 }
 
+#[test]
+fn the_motion_is_recorded() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorded_crowd.simularium");
+    let path = file.to_str().unwrap();
+    let arguments = ["--headless", "--molecules", "8", "--steps", "7"];
+    let record = ["--record", path, "--every", "3"];
+    let output = run("brownian_crowd", &[&arguments[..], &record].concat());
+    assert!(output.status.success(), "{output:?}");
+    let recorded: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let frames = recorded["spatialData"]["bundleData"].as_array().unwrap();
+    assert_eq!(frames.len(), 3);
+    let data = |frame: &Value| frame["data"].as_array().unwrap().len();
+    assert!(frames.iter().all(|frame| data(frame) == 8 * 11));
+    assert_eq!(frames[0]["time"], 0);
+    assert_ne!(frames[0]["data"], frames[2]["data"]);
+    let types = recorded["trajectoryInfo"]["typeMapping"]
+        .as_object()
+        .unwrap();
+    assert_eq!(types.len(), 4);
+}
+
 #[cfg(feature = "draw")]
 #[test]
 fn gpu_and_cpu_find_the_same_collisions() {
@@ -86,4 +114,6 @@ fn invalid_input_is_rejected_in_one_sentence() {
     assert_rejected("brownian_crowd", &stick, "--stick must be from");
     let folder = ["--report", "/nowhere/report.json"];
     assert_rejected("brownian_crowd", &folder, "no folder");
+    let format = ["--headless", "--record", "crowd.dcd"];
+    assert_rejected("brownian_crowd", &format, "unknown format of 'crowd.dcd'");
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod overlaps;
 mod report;
+mod trajectory;
 
 use std::fs;
 use std::io::{self, Write};
@@ -25,6 +26,7 @@ use self::checkpoint::{CheckpointArguments, Checkpoints};
 use self::overlaps::{coarse_molecules, count_overlaps, smallest_radius};
 pub use self::report::{Filling, readable, write_filling};
 use self::report::{Relaxation, Report, write_costs, write_packing, write_population};
+use self::trajectory::{RelaxationRecorder, TrajectoryArguments};
 use crate::common::recipe_arguments::{RecipeArguments, print_recipe_warnings};
 use crate::common::scene_output::{OutputArguments, certificate_of, rehearse, write_with_progress};
 use crate::common::{
@@ -66,6 +68,8 @@ pub struct Arguments {
     max_iterations: u32,
     #[command(flatten)]
     checkpoint: CheckpointArguments,
+    #[command(flatten)]
+    trajectory: TrajectoryArguments,
     #[command(flatten)]
     recipe_arguments: RecipeArguments,
     /// Do not check the written file.
@@ -116,6 +120,7 @@ impl Arguments {
             check_target(target)?;
         }
         self.checkpoint.check()?;
+        self.trajectory.check()?;
         if let Some(path) = &self.output {
             self.output_arguments.format_of(path)?;
         }
@@ -167,12 +172,14 @@ impl Arguments {
             return self.finish_dry_run(report, &population);
         }
         let mut checkpoints = self.checkpoint.open(&population, self.common.quiet)?;
+        let mut recorder = self.trajectory.start(&recipe, &population)?;
         let packing = relax_crowd(
             &recipe,
             population,
             config,
             &mut checkpoints,
             &mut progress,
+            &mut recorder,
             stop,
         )?;
         report.seconds.relaxing = packing.relaxed.elapsed.as_secs_f64();
@@ -189,11 +196,13 @@ impl Arguments {
         // Before the checks, which may take a while.
         let (scene, order) = self.scene(&recipe, &packing.crowd, &packing.rows);
         let written = self.write(&scene, &options, &mut report, &mut progress);
+        let recorded = recorder.finish(&packing);
         let checked = self.check_packing(&packing, &order, &mut report, &mut progress);
         progress.clear();
         report.peak_memory_bytes = peak_memory_bytes();
         self.common.write_report(&report)?;
         written?;
+        recorded?;
         checked?;
         if let (Some(certificate), Some(path)) = (&report.certificate, &self.certificate) {
             let text = serde_json::to_string_pretty(certificate)? + "\n";
@@ -314,12 +323,14 @@ fn relax_crowd(
     config: RelaxConfig,
     checkpoints: &mut Checkpoints,
     progress: &mut Progress,
+    recorder: &mut RelaxationRecorder,
     stop: &AtomicBool,
 ) -> Result<Packing, AnyError> {
     let mut remaining = RemainingTime::default();
     let resumed = checkpoints.take_resumed();
     let watch = |relaxer: &Relaxer| {
         show_relaxation(progress, &mut remaining, relaxer);
+        recorder.record(relaxer);
         let is_stopped = stop.load(Ordering::Relaxed);
         checkpoints.watch(relaxer, is_stopped, progress)?;
         if is_stopped {
