@@ -172,7 +172,8 @@ impl Arguments {
             return self.finish_dry_run(report, &population);
         }
         let mut checkpoints = self.checkpoint.open(&population, self.common.quiet)?;
-        let mut recorder = self.trajectory.start(&recipe, &population)?;
+        let (scene, order) = self.scene(&recipe, &population.crowd, &population.rows);
+        let mut recorder = self.trajectory.start(&scene, order)?;
         let packing = relax_crowd(
             &recipe,
             population,

@@ -1,11 +1,11 @@
 //! `--trajectory`: the relaxation as a file that other programs play.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use bevy_rapier_molecules::crowd::Crowd;
-use bevy_rapier_molecules::recipe::{Packing, Population, Recipe};
+use bevy_rapier_molecules::recipe::Packing;
 use bevy_rapier_molecules::relax::Relaxer;
+use bevy_rapier_molecules::scene_files::Scene;
 use bevy_rapier_molecules::trajectory::{
     TimeUnit, TrajectoryError, TrajectoryFormat, TrajectoryKind, TrajectoryMolecule,
     TrajectoryOptions, TrajectoryWriter,
@@ -19,7 +19,7 @@ use crate::common::{AnyError, check_target};
 pub struct TrajectoryArguments {
     /// Record the relaxation in this file: .xtc (all atoms, with the first frame in
     /// NAME.first.pdb or .cif) or .simularium (a ball for each molecule). It is complete after
-    /// every frame.
+    /// every frame. Molecules are in the order of --output.
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     trajectory: Option<PathBuf>,
     /// Iterations from one frame to the next; the last one is always there.
@@ -38,12 +38,9 @@ impl TrajectoryArguments {
         Ok(())
     }
 
-    /// Starts the file, if there is one.
-    pub fn start(
-        &self,
-        recipe: &Recipe,
-        population: &Population,
-    ) -> Result<RelaxationRecorder, AnyError> {
+    /// Starts the file, if there is one. Molecules are in the order of the scene; `order` has the
+    /// member of the crowd that each one is.
+    pub fn start(&self, scene: &Scene, order: Vec<u32>) -> Result<RelaxationRecorder, AnyError> {
         let mut recorder = RelaxationRecorder {
             file: None,
             every: self.trajectory_every,
@@ -53,41 +50,27 @@ impl TrajectoryArguments {
         let Some(path) = &self.trajectory else {
             return Ok(recorder);
         };
-        let crowd = &population.crowd;
         let options = TrajectoryOptions {
-            title: recipe.name.clone(),
+            title: scene.name.clone(),
             time_unit: TimeUnit::Iterations,
-            periodic_box: crowd.periodic_box(),
-            bounds: crowd.periodic_box().is_none().then_some(recipe.bounds),
+            periodic_box: scene.periodic_box,
+            bounds: scene.bounds.filter(|_| scene.periodic_box.is_none()),
             ..TrajectoryOptions::default()
         };
-        let mut writer = TrajectoryWriter::create(path, [], options)?;
-        // Members of a row differ in their templates, such as conformers.
-        let mut known = HashMap::new();
-        let members = crowd.members().iter().zip(&population.rows);
-        let kinds = members.map(|(member, &row)| {
-            *known.entry((row, member.template)).or_insert_with(|| {
-                let name = &population.report.entries[row as usize].object;
-                let mut ingredients = recipe.ingredients.iter();
-                let ingredient = ingredients.find(|ingredient| ingredient.name == *name);
-                let template = &crowd.templates()[member.template as usize];
-                writer.add_kind(TrajectoryKind {
-                    name: name.clone(),
-                    template: template.clone(),
-                    color: ingredient.and_then(|ingredient| ingredient.color),
-                })
-            })
-        });
-        let kinds = kinds.collect();
-        recorder.file = Some((writer, kinds));
+        let kinds = scene.kinds.iter().map(TrajectoryKind::from);
+        let writer = TrajectoryWriter::create(path, kinds, options)?;
+        let kinds = scene.kinds.iter().zip(0..);
+        let kinds = kinds.flat_map(|(kind, index)| kind.poses.iter().map(move |_| index));
+        let molecules = order.into_iter().zip(kinds).collect();
+        recorder.file = Some((writer, molecules));
         Ok(recorder)
     }
 }
 
 /// Records iterations.
 pub struct RelaxationRecorder {
-    /// The file, and the kind of each member of the crowd.
-    file: Option<(TrajectoryWriter, Vec<u32>)>,
+    /// The file, and the member of the crowd and the kind of each molecule.
+    file: Option<(TrajectoryWriter, Vec<(u32, u32)>)>,
     every: u32,
     /// The last recorded iteration.
     last: Option<u32>,
@@ -118,14 +101,14 @@ impl RelaxationRecorder {
     }
 
     fn write(&mut self, iteration: u32, crowd: &Crowd) {
-        let Some((writer, kinds)) = &mut self.file else {
+        let Some((writer, molecules)) = &mut self.file else {
             return;
         };
-        let members = crowd.members().iter().zip(kinds.iter()).zip(0..);
-        let molecules = members.map(|((member, &kind), id)| TrajectoryMolecule {
+        let molecules = molecules.iter().zip(0..);
+        let molecules = molecules.map(|(&(member, kind), id)| TrajectoryMolecule {
             id,
             kind,
-            pose: member.pose,
+            pose: crowd.members()[member as usize].pose,
         });
         match writer.write(f64::from(iteration), molecules) {
             Ok(()) => self.last = Some(iteration),
