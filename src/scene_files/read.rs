@@ -113,21 +113,6 @@ pub enum SceneReadError {
     },
 }
 
-impl SceneReadError {
-    /// A value at a place of a file is invalid.
-    pub(super) fn invalid(
-        file: &str,
-        place: impl Into<String>,
-        problem: impl Into<String>,
-    ) -> Self {
-        Self::Invalid {
-            file: file.to_owned(),
-            place: place.into(),
-            problem: problem.into(),
-        }
-    }
-}
-
 fn listed(folders: &[PathBuf]) -> String {
     let folders = folders
         .iter()
