@@ -54,7 +54,7 @@
 //! # Units
 //!
 //! Lengths are in nanometers, masses in dalton, angles in radian, times in seconds. Structure
-//! files are in ångström; readers and writers convert.
+//! files are in ångström, except GRO (nm); readers and writers convert.
 //!
 //! # One step
 //!
