@@ -6,7 +6,7 @@ import pathlib
 import struct
 
 FOLDER = pathlib.Path(__file__).parent / "corpus"
-PDB, MMCIF, BINARY, ANY = 0, 1, 2, 3
+PDB, MMCIF, BINARY, GRO, ANY = 0, 1, 2, 3, 4
 OBJ, STL, PLY, BY_NAME, SPHERES = 0, 1, 2, 3, 4
 
 

@@ -55,6 +55,8 @@ mod world_pose;
 mod write;
 
 pub use format::SceneFormat;
-pub use read::{ReadSceneOptions, SceneReadError, read_scene, scene_of_structure};
+pub use read::{
+    ReadSceneOptions, SceneReadError, read_scene, read_scene_bytes, scene_of_structure,
+};
 pub use scene::{Scene, SceneKind, Topology};
 pub use write::{WriteProgress, write_scene};

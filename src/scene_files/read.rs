@@ -134,30 +134,41 @@ pub fn read_scene(
         file: source.clone(),
         source: error,
     })?;
+    read_scene_bytes(&bytes, &source, options)
+}
+
+/// As [`read_scene`], from the bytes of a file. `source` is its path; files that belong to it are
+/// looked up beside it.
+///
+/// # Errors
+/// [`SceneReadError`] with file, place and cause.
+pub fn read_scene_bytes(
+    bytes: &[u8],
+    source: &str,
+    options: &ReadSceneOptions,
+) -> Result<Scene, SceneReadError> {
     let format = options
         .format
-        .or_else(|| SceneFormat::from_name(&source))
+        .or_else(|| SceneFormat::from_name(source))
         .ok_or_else(|| SceneReadError::UnknownFormat {
-            file: source.clone(),
+            file: source.to_owned(),
         })?;
     match format {
-        SceneFormat::Manifest => manifest::read(&bytes, &source, options),
+        SceneFormat::Manifest => manifest::read(bytes, source, options),
         SceneFormat::BentopyPlacements | SceneFormat::CellpackResults => {
-            let found = options.format.or_else(|| json_format(&bytes));
+            let found = options.format.or_else(|| json_format(bytes));
             match found.unwrap_or(format) {
-                SceneFormat::BentopyPlacements => {
-                    bentopy_placements::read(&bytes, &source, options)
-                }
-                _ => cellpack_results::read(&bytes, &source, options),
+                SceneFormat::BentopyPlacements => bentopy_placements::read(bytes, source, options),
+                _ => cellpack_results::read(bytes, source, options),
             }
         }
-        SceneFormat::Gro => gromacs::read(&bytes, &source, options),
-        SceneFormat::LammpsData => lammps::read(&bytes, &source, options),
+        SceneFormat::Gro => gromacs::read(bytes, source, options),
+        SceneFormat::LammpsData => lammps::read(bytes, source, options),
         SceneFormat::Pdb
         | SceneFormat::Mmcif
         | SceneFormat::InstancedMmcif
         | SceneFormat::BinaryCif => {
-            let structure = read_bytes(&bytes, &source, &options.load)?;
+            let structure = read_bytes(bytes, source, &options.load)?;
             scene_of_structure(&structure, options)
         }
     }
