@@ -141,6 +141,7 @@ impl Arguments {
     fn pack(&self, config: RelaxConfig, stop: &AtomicBool) -> Result<ExitCode, AnyError> {
         let mut progress = Progress::new(self.common.quiet);
         let begin = Instant::now();
+        let resumed = self.checkpoint.load(self.common.quiet)?;
         let recipe = self.load()?;
         let read = Instant::now();
         let population = populate(&recipe, self.seed)?;
@@ -162,7 +163,7 @@ impl Arguments {
         if self.dry_run {
             return self.finish_dry_run(report, &population);
         }
-        let mut checkpoints = self.checkpoint.open(&population, self.common.quiet)?;
+        let mut checkpoints = self.checkpoint.open(resumed, &population)?;
         let packing = relax_crowd(
             &recipe,
             population,
