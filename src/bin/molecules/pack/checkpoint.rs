@@ -43,26 +43,32 @@ impl CheckpointArguments {
         })
     }
 
-    /// Reads the checkpoint, if there is one.
-    pub fn open(&self, population: &Population, quiet: bool) -> Result<Checkpoints, AnyError> {
-        let mut resumed = None;
-        if let Some(path) = self.checkpoint.as_deref().filter(|path| path.exists())
-            && !self.restart
-        {
-            let loaded = RelaxCheckpoint::load(path);
-            let shown = path.display();
-            let loaded =
-                loaded.map_err(|error| format!("cannot resume from '{shown}': {error}"))?;
-            if !quiet {
-                let iterations = loaded.iterations();
-                // A note that cannot be printed is no reason to stop.
-                let _ = writeln!(
-                    io::stderr(),
-                    "resuming from '{shown}' after {iterations} iterations"
-                );
-            }
-            resumed = Some(loaded);
+    /// Reads the checkpoint to resume from, if there is one.
+    pub fn load(&self, quiet: bool) -> Result<Option<RelaxCheckpoint>, AnyError> {
+        let path = self.checkpoint.as_deref().filter(|path| path.exists());
+        let Some(path) = path.filter(|_| !self.restart) else {
+            return Ok(None);
+        };
+        let shown = path.display();
+        let loaded = RelaxCheckpoint::load(path);
+        let loaded = loaded.map_err(|error| format!("cannot resume from '{shown}': {error}"))?;
+        if !quiet {
+            let iterations = loaded.iterations();
+            // A note that cannot be printed is no reason to stop.
+            let _ = writeln!(
+                io::stderr(),
+                "resuming from '{shown}' after {iterations} iterations"
+            );
         }
+        Ok(Some(loaded))
+    }
+
+    /// The checkpoints of a relaxation that is resumed from one, or begins.
+    pub fn open(
+        &self,
+        resumed: Option<RelaxCheckpoint>,
+        population: &Population,
+    ) -> Result<Checkpoints, AnyError> {
         let origin = match &self.checkpoint {
             Some(_) => population.number(),
             None => 0,

@@ -144,6 +144,7 @@ impl Arguments {
     fn pack(&self, config: RelaxConfig, stop: &AtomicBool) -> Result<ExitCode, AnyError> {
         let mut progress = Progress::new(self.common.quiet);
         let begin = Instant::now();
+        let resumed = self.checkpoint.load(self.common.quiet)?;
         let recipe = self.load()?;
         let read = Instant::now();
         let population = populate(&recipe, self.seed)?;
@@ -171,7 +172,7 @@ impl Arguments {
         if self.dry_run {
             return self.finish_dry_run(report, &population);
         }
-        let mut checkpoints = self.checkpoint.open(&population, self.common.quiet)?;
+        let mut checkpoints = self.checkpoint.open(resumed, &population)?;
         let (scene, order) = self.scene(&recipe, &population.crowd, &population.rows);
         let mut recorder = self.trajectory.start(&scene, order)?;
         let packing = relax_crowd(
