@@ -20,8 +20,8 @@ pub(super) fn world_pose(
     let file = template.file_pose();
     let exact: DQuat = rotation.as_dquat().normalize();
     let position = (exact * file.position.as_dvec3() + translation).as_vec3();
-    // Comparison with NaN is false.
-    if !(position.abs().max_element() <= MAX_COORDINATE_NM) {
+    let is_near = position.is_finite() && position.abs().max_element() <= MAX_COORDINATE_NM;
+    if !is_near {
         return Err(format!(
             "the position is {translation} nm, expected finite numbers of at most {MAX_COORDINATE_NM} nm"
         ));

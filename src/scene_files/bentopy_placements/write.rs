@@ -1,6 +1,7 @@
 //! Writes placements and structure files.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,10 +74,9 @@ impl<'a> Structures<'a> {
         };
         for kind in &scene.kinds {
             let template = Arc::as_ptr(&kind.template);
-            if !structures.files.contains_key(&template) {
+            if let Entry::Vacant(entry) = structures.files.entry(template) {
                 write_structure(io::sink(), kind)?;
-                let file = format!("{}.pdb", names.take_file(&kind.name));
-                structures.files.insert(template, file);
+                entry.insert(format!("{}.pdb", names.take_file(&kind.name)));
                 structures.first_kinds.push(kind);
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DVec3, Quat, Vec3};
 
-use super::document::{Document, Ingredient, Place, Placed, Rotation, Transform};
+use super::document::{Document, Ingredient, Level, Place, Placed, Radii, Rotation, Transform};
 use crate::export::ANGSTROM_PER_NM;
 use crate::molecule::{MoleculeTemplate, proper_rotation};
 use crate::pose::Pose;
@@ -93,8 +93,9 @@ impl Reader<'_> {
         let results = ingredient.results.as_deref().unwrap_or_default();
         let shape = match self.shape(name, place, ingredient) {
             Ok(Some(shape)) => shape,
-            Ok(None) if results.is_empty() => return Ok(None),
-            Err(SceneReadError::MissingStructure { .. }) if results.is_empty() => return Ok(None),
+            Ok(None) | Err(SceneReadError::MissingStructure { .. }) if results.is_empty() => {
+                return Ok(None);
+            }
             Ok(None) => {
                 let problem = "there are neither spheres (positions, radii) nor a structure file \
                     (source.pdb)";
@@ -224,20 +225,12 @@ fn translation_of(transform: &Transform, file: &StructureFile) -> DVec3 {
 
 /// Spheres of the deepest level, nm; none if there are no levels.
 fn balls_of(ingredient: &Ingredient) -> Result<Option<Vec<[f32; 4]>>, String> {
-    let levels = ingredient
-        .positions
-        .iter()
-        .flatten()
-        .map(|level| level.flat());
-    let Some(centers) = levels.filter(|centers| !centers.is_empty()).last() else {
+    let levels = ingredient.positions.iter().flatten().map(Level::flat);
+    let Some(centers) = levels.rev().find(|centers| !centers.is_empty()) else {
         return Ok(None);
     };
-    let levels = ingredient
-        .radii
-        .iter()
-        .flatten()
-        .map(|level| level.numbers());
-    let radii = levels.filter(|radii| !radii.is_empty()).last();
+    let levels = ingredient.radii.iter().flatten().map(Radii::numbers);
+    let radii = levels.rev().find(|radii| !radii.is_empty());
     let radii = radii.unwrap_or_default();
     if centers.len() != 3 * radii.len() {
         return Err(format!(

@@ -251,14 +251,12 @@ impl<W: Write> Writer<'_, W> {
 
 fn first_molecules(scene: &Scene) -> Vec<usize> {
     let mut next = 0;
-    let kinds = scene.kinds.iter();
-    kinds
-        .map(|kind| {
-            let first = next;
-            next += kind.poses.len();
-            first
-        })
-        .collect()
+    let mut firsts = Vec::with_capacity(scene.kinds.len());
+    for kind in &scene.kinds {
+        firsts.push(next);
+        next += kind.poses.len();
+    }
+    firsts
 }
 
 /// The spheres of a template in its body frame: x, y, z, radius, nm.
