@@ -87,8 +87,7 @@ fn bonds_have_usual_lengths_and_the_same_atoms_in_all_conformers() {
             for (a, partners) in first.iter().enumerate() {
                 let valence = match elements[a].symbol() {
                     "H" => 1..=1,
-                    "C" => 3..=4,
-                    "N" => 3..=4,
+                    "C" | "N" => 3..=4,
                     "P" => 4..=4,
                     _ => 1..=2,
                 };
