@@ -48,9 +48,7 @@ impl SceneBox {
             });
         }
         let empty = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-        let bounds = scene
-            .bounds
-            .map(|bounds| bounds.map(|corner| corner.as_dvec3()));
+        let bounds = scene.bounds.map(|bounds| bounds.map(Vec3::as_dvec3));
         let mut corners = bounds.unwrap_or(empty);
         for (template, pose) in scene.instances() {
             include(&mut corners, template, pose);

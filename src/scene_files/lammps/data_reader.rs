@@ -323,7 +323,7 @@ impl Parser<'_> {
             atom.position += vectors * DVec3::from_array(image.map(f64::from));
         }
         let is_right = self.tilt == DVec3::ZERO && size.min_element() > 0.0;
-        let corners = [self.low, self.high].map(|corner| corner.as_vec3());
+        let corners = [self.low, self.high].map(DVec3::as_vec3);
         Ok(Data {
             periodic_box: PeriodicBox::new(size.as_vec3()).ok().filter(|_| is_right),
             bounds: is_right.then_some(corners),
