@@ -17,6 +17,7 @@ use bevy_rapier_molecules::periodic_box::PeriodicBox;
 use bevy_rapier_molecules::relax::{RelaxConfig, RelaxReport, Relaxer, StopReason};
 use bevy_rapier_molecules::scene_files::{Scene, SceneFormat, read_scene};
 use clap::Args;
+use glam::Vec3;
 use serde::Serialize;
 
 use crate::common::scene_input::InputArguments;
@@ -265,7 +266,7 @@ impl Arguments {
             reason: relaxed.reason,
             overlaps_start: relaxed.start.overlaps,
             overlaps_end: relaxed.end.overlaps,
-            largest_move_nm: moves.map(|shift| shift.length()).fold(0.0, f32::max),
+            largest_move_nm: moves.map(Vec3::length).fold(0.0, f32::max),
             seconds: elapsed.as_secs_f64(),
             peak_memory_bytes: None,
             output: None,

@@ -211,7 +211,7 @@ fn columns_and_decimals_are_those_of_the_format() {
     let folder = scratch("columns");
     let path = folder.join("a.gro");
     let mut scene = one_kind("ion", named("NA", "NA"), vec![]);
-    scene.kinds[0].poses = [Vec3::new(1.0, 2.5, -0.25), Vec3::new(200.0, 0.0, 3.14159)]
+    scene.kinds[0].poses = [Vec3::new(1.0, 2.5, -0.25), Vec3::new(200.0, 0.0, 3.54321)]
         .map(Pose::from_translation)
         .to_vec();
     scene.periodic_box = Some(PeriodicBox::new(Vec3::splat(250.5)).unwrap());
@@ -234,12 +234,12 @@ fn columns_and_decimals_are_those_of_the_format() {
     assert_eq!(rows(3), usual);
     assert_eq!(rows(0), usual, "at least three decimals");
     let text = rows(5);
-    let expected = "    2NA      NA    2 200.00000   0.00000   3.14159";
+    let expected = "    2NA      NA    2 200.00000   0.00000   3.54321";
     assert_eq!(text.lines().nth(3).unwrap(), expected);
     let found = read(&path);
     let z = found.kinds[0].poses[1].position.z;
-    assert!((z - 3.14159).abs() < 1.0e-6, "{z}");
-    assert!(rows(200).contains(" 200.000000   0.000000   3.141590"));
+    assert!((z - 3.54321).abs() < 1.0e-6, "{z}");
+    assert!(rows(200).contains(" 200.000000   0.000000   3.543210"));
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn failed_exports_leave_both_files_as_they_were() {
     fs::remove_dir(folder.join("cell.top")).unwrap();
     let mut calls = Vec::new();
     write_scene(&path, &scene, None, &options, &mut |count| {
-        calls.push(count)
+        calls.push(count);
     })
     .unwrap();
     assert_eq!(calls, [0]);
