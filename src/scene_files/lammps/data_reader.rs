@@ -166,7 +166,10 @@ impl Parser<'_> {
         if content.is_empty() {
             return Ok(());
         }
-        if content.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        // Names of sections have no digits.
+        if content.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !content.contains(|c: char| c.is_ascii_digit())
+        {
             return self.start_section(content, comment.trim());
         }
         match self.section {

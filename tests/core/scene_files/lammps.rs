@@ -306,7 +306,10 @@ fn malformed_files_are_reported_with_their_line() {
             "t\nMasses\n\n1 -3\n".into(),
             "line 4: the mass of atom type 1 is '-3'",
         ),
-        ("t\nMasses\n\nC1 12\n".into(), "line 4"),
+        (
+            "t\nMasses\n\nC1 12\n".into(),
+            "line 4: the type of an atom is 'C1', expected a whole number",
+        ),
         (
             format!("{head}Atoms # sphere\n\n1 1 1 1 1 1 1\n"),
             "line 10: the atom style is 'sphere'",
