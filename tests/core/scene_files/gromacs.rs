@@ -228,7 +228,7 @@ fn columns_and_decimals_are_those_of_the_format() {
     let usual = "two ions    t
 2
     1NA      NA    1   1.000   2.500  -0.250
-    2NA      NA    2 200.000   0.000   3.142
+    2NA      NA    2 200.000   0.000   3.543
    250.50000   250.50000   250.50000
 ";
     assert_eq!(rows(3), usual);
