@@ -78,8 +78,6 @@ fn lammps_pushes_molecules_apart_with_the_same_energies_on_two_ranks() {
                 assert!(error <= RELATIVE_TOLERANCE, "{a} {b}\n{one:?}\n{two:?}");
             }
         }
-        eprintln!("one rank: {:?} to {:?}", one[0], one[10]);
-        eprintln!("two ranks: {:?} to {:?}", two[0], two[10]);
         // The push acts, and ends in less energy than it could have.
         assert!(one[0][2].abs() < 1.0e-9 && one[10][2] > 0.0, "{one:?}");
         assert_eq!(found.atom_count(), scene.atom_count());

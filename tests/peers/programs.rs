@@ -19,6 +19,7 @@ fn folder() -> PathBuf {
 }
 
 /// `found`, unless it is none: then the test is skipped, or fails if it may not be.
+#[expect(clippy::print_stderr, reason = "skipped tests must be visible")]
 fn required<T>(name: &str, found: Option<T>) -> Option<T> {
     if found.is_none() {
         let text = format!("{name} is not installed: run scripts/peers");
@@ -37,7 +38,7 @@ pub fn program(name: &str) -> Option<Command> {
     required(name, found).map(Command::new)
 }
 
-/// Python with gemmi and MDAnalysis.
+/// Python with gemmi and `MDAnalysis`.
 pub fn python() -> Option<Command> {
     let file = folder().join("python/bin/python");
     let is_installed = folder().join("python/.installed").is_file();

@@ -1,4 +1,4 @@
-//! gemmi and MDAnalysis read the same atoms from all our structure files.
+//! gemmi and `MDAnalysis` read the same atoms from all our structure files.
 
 use bevy_rapier_molecules::export::ExportOptions;
 use bevy_rapier_molecules::scene_files::write_scene;

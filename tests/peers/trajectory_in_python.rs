@@ -1,4 +1,4 @@
-//! MDAnalysis plays XTC files over the structure of the first frame, and `.simularium` files follow
+//! `MDAnalysis` plays XTC files over the structure of the first frame, and `.simularium` files follow
 //! the description of their format.
 
 use std::path::Path;
