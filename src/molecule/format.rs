@@ -7,7 +7,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::{FileLocation, ReadError, ReadErrorKind};
-use super::gro::{self, GroFile, MoleculeRun};
+use super::gro;
+#[cfg(feature = "recipe")]
+use super::gro::{GroFile, MoleculeRun};
 use super::structure::Structure;
 use super::{binary_cif, mmcif, pdb};
 

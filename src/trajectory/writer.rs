@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use super::TrajectoryError;
 use super::growing_file::GrowingFile;
-use super::options::{TopologyFile, TrajectoryFormat, TrajectoryOptions};
+#[cfg(feature = "xtc")]
+use super::options::TopologyFile;
+use super::options::{TrajectoryFormat, TrajectoryOptions};
 use super::simularium::SimulariumFrames;
 #[cfg(feature = "xtc")]
 use super::xtc::XtcFrames;
 use crate::crowd::Crowd;
+#[cfg(feature = "xtc")]
 use crate::export::{ExportError, ExportOptions, export};
 use crate::molecule::MoleculeTemplate;
 use crate::pose::Pose;
@@ -146,8 +149,10 @@ impl TrajectoryWriter {
 
     /// Adds a kind of molecules and returns its index.
     pub fn add_kind(&mut self, kind: TrajectoryKind) -> u32 {
-        if let Frames::Simularium(frames) = &mut self.format {
-            frames.add_kind(&kind);
+        match &mut self.format {
+            Frames::Simularium(frames) => frames.add_kind(&kind),
+            #[cfg(feature = "xtc")]
+            Frames::Xtc(_) => {}
         }
         self.kinds.push(kind);
         self.kinds.len() as u32 - 1
