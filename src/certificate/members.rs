@@ -120,9 +120,11 @@ fn fitting_rotation(
     if found.elements() != template.elements() {
         return None;
     }
+    // The molecules of files with all atoms are not rotated.
+    let rotated = file_pose.rotation.as_dquat();
     let pairs = || {
         let pairs = template.positions().iter().zip(found.positions());
-        pairs.map(|(from, to)| (from.as_dvec3(), to.as_dvec3()))
+        pairs.map(|(from, to)| (from.as_dvec3(), rotated * to.as_dvec3()))
     };
     let farthest = file_pose.position.abs().max_element() + template.bounding_radius();
     let allowed = FILE_ROUNDING_NM + f64::from(POSITION_ROUNDING * farthest);
