@@ -25,7 +25,7 @@ const ENCODER: &str = concat!("bevy_rapier_molecules ", env!("CARGO_PKG_VERSION"
 const ENTRIES: usize = 12;
 
 /// Writes `BinaryCIF` with the atoms of each kind once, and an operator for each molecule; see the
-/// [module](super::instanced_cif).
+/// [module](crate::scene_files::instanced_cif).
 ///
 /// The periodic box is that of the options, else of the scene, and the title that of the options,
 /// else the name of the scene.

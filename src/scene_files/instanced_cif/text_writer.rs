@@ -27,7 +27,7 @@ const OPERATOR_COLUMNS: [&str; 14] = [
 ];
 
 /// Writes mmCIF with the atoms of each kind once, and an operator for each molecule; see the
-/// [module](super::instanced_cif).
+/// [module](crate::scene_files::instanced_cif).
 ///
 /// The periodic box is that of the options, else of the scene, and the title that of the options,
 /// else the name of the scene.
