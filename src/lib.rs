@@ -91,13 +91,13 @@
 //! | [`scenes`] | seeded scenes shared by examples, tests and benches |
 //! | `recipe` | recipes of cellPACK and bentopy, filled with molecules (feature `recipe`) |
 //! | [`trajectory`] | files of moving molecules: XTC and Simularium |
-//! | `scene_files` | files of placed molecules of other programs, written and read (feature `recipe`) |
 //! | [`membrane`] | builder of membranes: lipids and proteins, with their orientation and cross-sections |
 //! | [`fiber`] | chains of rigid links such as DNA, along random or given paths |
 //! | [`relax`] | relaxation of crowds until nothing overlaps |
 //! | `gpu` | searches and contact solver in compute shaders (feature `gpu`) |
 //! | [`dynamics`] | contact solver: impulses between moving molecules |
 //! | [`certificate`] | what a written file contains: distances, rings, placements |
+//! | `scene_files` | files of placed molecules of other programs, written and read (feature `recipe`) |
 //! | [`docking`] | one molecule moved around another without overlaps |
 //! | [`motion`] | continuous collision detection: unknown trajectories with bounds, Brownian motion, walls |
 //! | [`force`] | laws of contacts and springs: the thesis's and a projection law |
