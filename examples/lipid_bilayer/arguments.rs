@@ -71,8 +71,8 @@ pub struct Arguments {
     /// Max time of the relaxation, seconds [default: unlimited].
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     max_seconds: Option<f64>,
-    /// Write the molecules to this .pdb, .ent, .cif or .mmcif file, optionally with .gz, without
-    /// a window.
+    /// Write the molecules to this file without a window: .pdb, .ent, .cif or .mmcif, optionally
+    /// with .gz.
     #[arg(long, value_name = "FILE", conflicts_with = "screenshot")]
     pub export: Option<PathBuf>,
     /// Read the export again, and check distances, rings and places of its molecules. The exit
