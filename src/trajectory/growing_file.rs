@@ -102,15 +102,15 @@ mod tests {
 
     use super::*;
 
-    /// A disk with room for some bytes.
+    /// A disk with space for some bytes.
     struct SmallDisk {
         file: Cursor<Vec<u8>>,
-        room: usize,
+        capacity: usize,
     }
 
     impl Write for SmallDisk {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let rest = self.room - self.file.position() as usize;
+            let rest = self.capacity - self.file.position() as usize;
             match rest.min(bytes.len()) {
                 0 => Err(io::ErrorKind::StorageFull.into()),
                 fitting => self.file.write(&bytes[..fitting]),
@@ -137,19 +137,22 @@ mod tests {
 
     #[test]
     fn a_full_disk_keeps_the_frames_before() {
-        for room in 9..15 {
+        for capacity in 9..15 {
             let file = Cursor::new(b"frame,end".to_vec());
-            let mut disk = SmallDisk { file, room };
+            let mut disk = SmallDisk { file, capacity };
             let written = replace_end(&mut disk, 6, b"end", b"frame,end");
-            assert!(written.is_err(), "{room}");
-            assert_eq!(disk.file.get_ref(), b"frame,end", "{room}");
+            assert!(written.is_err(), "{capacity}");
+            assert_eq!(disk.file.get_ref(), b"frame,end", "{capacity}");
         }
     }
 
     #[test]
     fn a_shorter_end_leaves_nothing_of_the_old_one() {
         let file = Cursor::new(b"frame,a long end".to_vec());
-        let mut disk = SmallDisk { file, room: 100 };
+        let mut disk = SmallDisk {
+            file,
+            capacity: 100,
+        };
         replace_end(&mut disk, 6, b"a long end", b"f,end").unwrap();
         assert_eq!(disk.file.get_ref(), b"frame,f,end");
     }
