@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     common::run("scene_files", about, &parts)
 }
 
-/// A vesicle of about so many lipids.
+/// A vesicle of about this number of lipids.
 fn scene(lipids: u32) -> Scene {
     let popc = Arc::new(common::molecules::popc());
     let vesicle = common::molecules::vesicle_of(&popc, lipids);

@@ -70,7 +70,7 @@ impl AtomColumns {
         }
     }
 
-    /// The columns of a row with so many words; three more are image flags.
+    /// The columns of a row with this number of words; three more are image flags.
     fn of_width(words: usize) -> Option<Self> {
         match words {
             5 | 8 => Some(Self::ATOMIC),
