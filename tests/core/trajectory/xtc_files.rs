@@ -199,9 +199,9 @@ fn other_molecules_end_the_trajectory() {
         assert!(error.to_string().contains("use .simularium"), "{error}");
     }
     // A kind may be there twice, say with two colors.
-    let same = writer.add_kind(TrajectoryKind::from(&templates[0]));
+    let again = writer.add_kind(TrajectoryKind::from(&templates[0]));
     let mut recolored = same;
-    recolored[3].kind = same;
+    recolored[3].kind = again;
     writer.write(2.0, recolored).unwrap();
     assert_eq!(writer.finish().unwrap().frames, 2);
     assert_eq!(read(&path).len(), 2);
