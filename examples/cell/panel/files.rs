@@ -11,6 +11,9 @@ use super::{BAD, BUSY, GOOD, Panels};
 /// Width of a file name, points.
 const NAME_WIDTH: f32 = 190.0;
 
+/// Width of the name of exports, beside three buttons, points.
+const EXPORT_WIDTH: f32 = 160.0;
+
 /// Number of notices shown.
 const NOTICES: usize = 3;
 
@@ -97,7 +100,7 @@ pub fn show_output(ui: &mut Ui, panels: &mut Panels) {
             });
         });
         ui.horizontal(|ui| {
-            ui.add(TextEdit::singleline(&mut names.export).desired_width(NAME_WIDTH));
+            ui.add(TextEdit::singleline(&mut names.export).desired_width(EXPORT_WIDTH));
             for (label, extension, text) in [
                 ("mmCIF", "cif", "write all atoms to a .cif file"),
                 ("PDB", "pdb", "write all atoms to a .pdb file"),
