@@ -7,6 +7,7 @@ use bevy_rapier_molecules::certificate::{CertificateOptions, DEFAULT_TOLERANCE_N
 use bevy_rapier_molecules::scene_files::SceneFormat;
 use clap::Args;
 
+use crate::common::relax_arguments::check_tolerance;
 use crate::common::scene_output::{certificate_of, format_parser};
 use crate::common::{AnyError, CommonArguments, STOPPED};
 
@@ -65,9 +66,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode, AnyError> {
         ..
     } = &arguments;
     common.prepare()?;
-    if !(tolerance.is_finite() && *tolerance > 0.0) {
-        return Err(format!("--tolerance must be positive and finite, not {tolerance} nm").into());
-    }
+    check_tolerance(*tolerance)?;
     let options = CertificateOptions {
         tolerance: *tolerance,
         ..CertificateOptions::default()

@@ -20,6 +20,7 @@ use clap::Args;
 use glam::Vec3;
 use serde::Serialize;
 
+use crate::common::relax_arguments::{RelaxArguments, check_tolerance};
 use crate::common::scene_input::InputArguments;
 use crate::common::scene_output::{
     OutputArguments, WrittenFile, certificate_of, rehearse, write_with_progress,
@@ -58,12 +59,8 @@ pub struct Arguments {
     /// Names of molecules that do not move.
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     fixed: Vec<String>,
-    /// Stop after this time.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    max_time: Option<f64>,
-    /// Stop after this many iterations.
-    #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
-    max_iterations: u32,
+    #[command(flatten)]
+    relax_arguments: RelaxArguments,
     #[command(flatten)]
     common: CommonArguments,
     /// Print the report to standard output: short for --report -.
@@ -133,20 +130,8 @@ impl Arguments {
             check_target(path)?;
             self.output_arguments.format_of(path)?;
         }
-        let tolerance = self.tolerance;
-        if !(tolerance.is_finite() && tolerance > 0.0) {
-            let allowed = "--tolerance must be positive and finite";
-            return Err(format!("{allowed}, not {tolerance} nm").into());
-        }
-        let max_time = self.max_time.map(|seconds| {
-            let allowed = "--max-time must be finite and not negative";
-            Duration::try_from_secs_f64(seconds).map_err(|_| format!("{allowed}, not {seconds} s"))
-        });
-        Ok(RelaxConfig {
-            max_time: max_time.transpose()?,
-            max_iterations: self.max_iterations,
-            ..RelaxConfig::default()
-        })
+        check_tolerance(self.tolerance)?;
+        self.relax_arguments.config()
     }
 
     fn relax(&self, config: RelaxConfig) -> Result<ExitCode, AnyError> {

@@ -15,6 +15,7 @@ mod load_warnings;
 mod memory;
 mod progress;
 pub mod recipe_arguments;
+pub mod relax_arguments;
 mod relaxation;
 mod remaining_time;
 pub mod scene_input;

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bevy_rapier_molecules::certificate::CertificateOptions;
 use bevy_rapier_molecules::crowd::Crowd;
@@ -28,6 +28,7 @@ pub use self::report::{Filling, readable, write_filling};
 use self::report::{Relaxation, Report, write_costs, write_packing, write_population};
 use self::trajectory::{RelaxationRecorder, TrajectoryArguments};
 use crate::common::recipe_arguments::{RecipeArguments, print_recipe_warnings};
+use crate::common::relax_arguments::{RelaxArguments, check_tolerance};
 use crate::common::scene_output::{OutputArguments, certificate_of, rehearse, write_with_progress};
 use crate::common::{
     AnyError, CommonArguments, Progress, RemainingTime, STOPPED, check_target, peak_memory_bytes,
@@ -60,12 +61,8 @@ pub struct Arguments {
     /// Least distance between atoms of different molecules, nm [default: that of the recipe].
     #[arg(long, value_name = "NM", allow_negative_numbers = true)]
     tolerance: Option<f32>,
-    /// Stop the relaxation after this time.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    max_time: Option<f64>,
-    /// Stop the relaxation after this many iterations.
-    #[arg(long, value_name = "N", default_value_t = RelaxConfig::default().max_iterations)]
-    max_iterations: u32,
+    #[command(flatten)]
+    relax_arguments: RelaxArguments,
     #[command(flatten)]
     checkpoint: CheckpointArguments,
     #[command(flatten)]
@@ -124,21 +121,8 @@ impl Arguments {
         if let Some(path) = &self.output {
             self.output_arguments.format_of(path)?;
         }
-        if let Some(tolerance) = self.tolerance
-            && !(tolerance.is_finite() && tolerance > 0.0)
-        {
-            let allowed = "--tolerance must be positive and finite";
-            return Err(format!("{allowed}, not {tolerance} nm").into());
-        }
-        let max_time = self.max_time.map(|seconds| {
-            let allowed = "--max-time must be finite and not negative";
-            Duration::try_from_secs_f64(seconds).map_err(|_| format!("{allowed}, not {seconds} s"))
-        });
-        Ok(RelaxConfig {
-            max_time: max_time.transpose()?,
-            max_iterations: self.max_iterations,
-            ..RelaxConfig::default()
-        })
+        self.tolerance.map_or(Ok(()), check_tolerance)?;
+        self.relax_arguments.config()
     }
 
     fn pack(&self, config: RelaxConfig, stop: &AtomicBool) -> Result<ExitCode, AnyError> {
