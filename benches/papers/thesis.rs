@@ -1,0 +1,8 @@
+//! Pauschenwein (2022).
+
+use crate::Options;
+use crate::common::{Done, Run};
+
+pub fn run(_: &mut Run, _: &Options) -> Done {
+    Ok(())
+}
