@@ -1,6 +1,13 @@
-// Applies the collision filters to the groups of the search: one thread per group.
+// Sorts the groups of the search and applies the collision filters: one thread per pair of
+// molecules.
 
 @group(0) @binding(1) var<storage, read> found: array<PairGroup>;
+/// Group of each pair of molecules, or `NO_GROUP`.
+@group(0) @binding(6) var<storage, read> group_of: array<u32>;
+/// Number of the group of each pair.
+@group(0) @binding(7) var<storage, read> numbers: array<u32>;
+/// Number of pairs of molecules.
+@group(0) @binding(8) var<storage, read> search_counts: array<u32>;
 @group(0) @binding(2) var<storage, read> surfaces: array<CrowdSurface>;
 /// Pairs of owners that never touch, sorted, the smaller index first.
 @group(0) @binding(3) var<storage, read> ignored: array<vec2<u32>>;
@@ -25,11 +32,16 @@ fn is_ignored(a: u32, b: u32) -> bool {
 
 @compute @workgroup_size(GROUP_THREADS)
 fn filter_groups(here: Invocation) {
-    let index = thread_number(here.group, here.groups, here.thread);
-    if index >= params.member_groups {
+    let pair = thread_number(here.group, here.groups, here.thread);
+    if pair >= search_counts[COMPARED_PAIRS_SLOT] {
         return;
     }
-    let pairs = found[index];
+    let slot = group_of[pair];
+    let index = numbers[pair];
+    if slot == NO_GROUP || index >= params.member_groups {
+        return;
+    }
+    let pairs = found[slot];
     let one = surfaces[pairs.a];
     let other = surfaces[pairs.b];
     let touches_other = (one.memberships & other.filter_mask) != 0u
@@ -43,7 +55,7 @@ fn filter_groups(here: Invocation) {
     groups[index] = CrowdGroup(
         pairs.a,
         pairs.b,
-        index,
+        slot,
         params.member_groups,
         pairs.kept,
         0u,

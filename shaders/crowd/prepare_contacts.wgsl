@@ -3,9 +3,7 @@
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
 /// The pairs kept by the search, `MAX_CONTACTS_PER_PAIR` places per group.
-@group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
-/// Center and radius of each sphere, nm.
-@group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> kept: array<KeptPair>;
 @group(0) @binding(5) var<storage, read> surfaces: array<CrowdSurface>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
 @group(0) @binding(8) var<storage, read> previous_contacts: array<CrowdContact>;
@@ -77,11 +75,11 @@ fn normal_of(difference: vec3<f32>, depth: f32, deep: f32, group: CrowdGroup) ->
     return between;
 }
 
-fn contact_between(pair: vec2<u32>, group: CrowdGroup, surface: CrowdSurface) -> CrowdContact {
+fn contact_between(pair: KeptPair, group: CrowdGroup, surface: CrowdSurface) -> CrowdContact {
     var contact: CrowdContact;
-    contact.spheres = pair;
-    let first = spheres[pair.x];
-    let second = spheres[pair.y];
+    contact.spheres = pair.spheres;
+    let first = pair.first;
+    let second = pair.second;
     let difference = second.xyz - first.xyz;
     let distance = sqrt(dot(difference, difference));
     contact.gap = distance - first.w - second.w;
@@ -126,7 +124,7 @@ fn prepare_contacts(here: Invocation) {
     let previous = previous_group(group.a, group.b);
     var active_contacts = 0u;
     for (var k = 0u; k < group.contacts; k++) {
-        var contact = contact_between(kept[index * MAX_CONTACTS_PER_PAIR + k], group, surface);
+        var contact = contact_between(kept[group.start * MAX_CONTACTS_PER_PAIR + k], group, surface);
         if previous != NO_GROUP {
             warm_start_from(&contact, previous_groups[previous]);
         }

@@ -13,7 +13,7 @@ struct CrowdExternal {
     friction: f32,
     /// Coefficient of restitution.
     restitution: f32,
-    /// Slot of the same contact in the previous substep, or `NO_CONTACT`.
+    /// Index of the same contact among the external ones of the previous substep, or `NO_CONTACT`.
     previous: u32,
     /// Identifies the contact from substep to substep.
     key: vec2<u32>,
@@ -25,16 +25,20 @@ const NO_CONTACT: u32 = 0xffffffffu;
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read_write> groups: array<CrowdGroup>;
 @group(0) @binding(3) var<storage, read> externals: array<CrowdExternal>;
+/// The groups of external contacts; `start` is an index of `externals`.
+@group(0) @binding(4) var<storage, read> external_groups: array<CrowdGroup>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<CrowdContact>;
 @group(0) @binding(8) var<storage, read> previous_contacts: array<CrowdContact>;
 
 @compute @workgroup_size(GROUP_THREADS)
 fn prepare_externals(here: Invocation) {
-    let index = params.member_groups + thread_number(here.group, here.groups, here.thread);
+    let number = thread_number(here.group, here.groups, here.thread);
+    let index = params.member_groups + number;
     if index >= params.groups {
         return;
     }
-    let group = groups[index];
+    var group = external_groups[number];
+    group.start += params.member_groups * MAX_CONTACTS_PER_PAIR;
     var active_contacts = 0u;
     for (var k = 0u; k < group.contacts; k++) {
         let slot = slot_of(group, k);
@@ -49,11 +53,13 @@ fn prepare_externals(here: Invocation) {
         contact.mass_scale = 1.0;
         set_up(&contact, bodies[group.a], bodies[group.b], source.restitution);
         if source.previous != NO_CONTACT {
-            let impulse = previous_contacts[source.previous].normal_impulse;
-            warm_start(&contact, impulse, previous_contacts[source.previous].friction_impulse);
+            let previous = params.previous_member_groups * MAX_CONTACTS_PER_PAIR + source.previous;
+            let impulse = previous_contacts[previous].normal_impulse;
+            warm_start(&contact, impulse, previous_contacts[previous].friction_impulse);
         }
         active_contacts += select(0u, 1u, is_active(contact));
         contacts[slot] = contact;
     }
-    groups[index].active_contacts = active_contacts;
+    group.active_contacts = active_contacts;
+    groups[index] = group;
 }

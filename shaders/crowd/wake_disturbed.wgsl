@@ -3,16 +3,14 @@
 @group(0) @binding(1) var<storage, read> bodies: array<CrowdBody>;
 @group(0) @binding(2) var<storage, read> groups: array<CrowdGroup>;
 /// The pairs kept by the search, `MAX_CONTACTS_PER_PAIR` places per group.
-@group(0) @binding(3) var<storage, read> kept: array<vec2<u32>>;
-/// Center and radius of each sphere, nm.
-@group(0) @binding(4) var<storage, read> spheres: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> kept: array<KeptPair>;
 /// Threads write in any order, but all write the same value.
 @group(0) @binding(5) var<storage, read_write> woken: array<atomic<u32>>;
 
 /// Whether two spheres approach fast enough and meet within the substep.
-fn is_hit(pair: vec2<u32>, group: CrowdGroup) -> bool {
-    let first = spheres[pair.x];
-    let second = spheres[pair.y];
+fn is_hit(pair: KeptPair, group: CrowdGroup) -> bool {
+    let first = pair.first;
+    let second = pair.second;
     let difference = second.xyz - first.xyz;
     let a = bodies[group.a];
     let b = bodies[group.b];
@@ -28,7 +26,7 @@ fn is_hit(pair: vec2<u32>, group: CrowdGroup) -> bool {
 }
 
 /// Whether one of two bodies sleeps and should not.
-fn is_disturbed(index: u32, group: CrowdGroup) -> bool {
+fn is_disturbed(group: CrowdGroup) -> bool {
     if group.pushes == 0u {
         return false;
     }
@@ -39,7 +37,7 @@ fn is_disturbed(index: u32, group: CrowdGroup) -> bool {
         return true;
     }
     for (var k = 0u; k < group.contacts; k++) {
-        if is_hit(kept[index * MAX_CONTACTS_PER_PAIR + k], group) {
+        if is_hit(kept[group.start * MAX_CONTACTS_PER_PAIR + k], group) {
             return true;
         }
     }
@@ -53,7 +51,7 @@ fn wake_disturbed(here: Invocation) {
         return;
     }
     let group = groups[index];
-    if is_disturbed(index, group) {
+    if is_disturbed(group) {
         atomicStore(&woken[group.a], 1u);
         atomicStore(&woken[group.b], 1u);
     }

@@ -313,27 +313,34 @@ impl CrowdContacts {
             .reduce(|| true, |a, b| a && b)
     }
 
-    /// Finds the candidate pairs, and which members touch.
+    /// Finds the candidate pairs, and which members touch. With a device solver this does nothing:
+    /// it finds them in [`respond`](Self::respond).
     ///
     /// Members in a place with more spheres than the search can handle are excluded. If the
-    /// device of the search or solver fails, the CPU replaces it within this call, and [`take_device_error`](Self::take_device_error) returns why.
+    /// device of the search fails, the CPU replaces it within this call, and
+    /// [`take_device_error`](Self::take_device_error) returns why.
     ///
     /// # Errors
     /// [`SearchError`] if the spheres are invalid; all contacts are dropped then.
     pub fn detect(&mut self) -> Result<SearchTimes, SearchError> {
         self.members.clear_decisions();
         self.detection.begin();
+        if self.uses_device() {
+            return Ok(SearchTimes::default());
+        }
+        self.find_pairs()
+    }
+
+    /// Finds the candidate pairs without a device solver. Excludes members in crowded places.
+    fn find_pairs(&mut self) -> Result<SearchTimes, SearchError> {
         loop {
-            match self.try_detect() {
+            let margin = self.config.prediction_distance;
+            let bodies = &self.bodies[..self.members.owners().len()];
+            match self.detection.find(&self.members, bodies, margin) {
                 Ok(times) => return Ok(times),
                 Err(DetectionError::Crowded { center, distance }) => {
                     self.members.exclude_around(center, distance, &self.bodies);
                     self.lay_out_again()?;
-                }
-                Err(DetectionError::Search(SearchError::Device(error)))
-                    if self.device.as_ref().is_some() =>
-                {
-                    self.replace_device(error);
                 }
                 Err(DetectionError::Search(error)) => {
                     self.clear_contacts();
@@ -341,24 +348,6 @@ impl CrowdContacts {
                 }
             }
         }
-    }
-
-    fn try_detect(&mut self) -> Result<SearchTimes, DetectionError> {
-        let margin = self.config.prediction_distance;
-        let members = &self.members;
-        let bodies = &self.bodies[..members.owners().len()];
-        let Some(device) = self.device.as_mut() else {
-            return self.detection.find(members, bodies, margin);
-        };
-        let (found, touches) = match device.detect(members, bodies, margin) {
-            Err(SearchError::TooCrowded { sphere, reach, .. }) => {
-                return Err(members.crowded_around(sphere, reach, bodies));
-            }
-            found => found?,
-        };
-        self.detection
-            .set_found_on_device(found.candidates, touches, members);
-        Ok(found.times)
     }
 
     /// Lets `decide` change the response of the members that touch or are close, in ascending
@@ -528,34 +517,53 @@ impl CrowdContacts {
 
     // Device solver
 
-    /// Solves the contacts on the device; false if the CPU has to.
+    /// Finds and solves the contacts on the device; false if the CPU has to solve them.
     fn respond_on_device(&mut self, dt: f32) -> bool {
         let members = &self.members;
-        let Some(device) = self.device.as_mut().filter(|device| device.has_detected()) else {
+        let Some(device) = self.device.as_mut() else {
             return false;
         };
         let (solver, detection) = (&self.solver, &self.detection);
         let save = || solver.save(detection.previous_owners(members));
-        match device.respond(&self.bodies, &self.external, dt, &self.config, save) {
-            Ok(response) => {
+        let (bodies, external) = (&self.bodies, &self.external);
+        match device.step(members, bodies, external, dt, &self.config, save) {
+            Ok(Some(response)) => {
                 self.solver.set_impulses(&response.impulses);
                 self.to_wake.clear();
                 let woken = response.woken.iter();
                 self.to_wake
                     .extend(woken.map(|owner| members.member(*owner)));
+                self.detection
+                    .set_found_on_device(response.candidates, &response.touches, members);
                 self.detection.list_abandoned(&mut self.to_wake);
-                true
+                return true;
             }
-            Err(error) => {
-                self.replace_device(error);
-                // The pairs that the device found are gone with it.
-                let margin = self.config.prediction_distance;
-                let detected = self.detection.find(&self.members, &self.bodies, margin);
-                if detected.is_err() {
-                    self.solver.clear();
-                }
-                false
+            Err(SearchError::Device(error)) => self.replace_device(error),
+            // Crowded places are left to the CPU, and so is reporting what is invalid.
+            Ok(None) | Err(_) => {
+                self.take_contacts(Detection::restore_previous_touches);
             }
+        }
+        self.find_pairs_of_device(dt);
+        false
+    }
+
+    /// Finds the pairs of a substep that the device could not solve.
+    fn find_pairs_of_device(&mut self, dt: f32) {
+        let owners = self.members.owners().len();
+        let ids = self.external.ids().iter();
+        let external: Vec<_> = ids
+            .zip(&self.bodies[owners..])
+            .map(|(&id, &body)| ExternalBody { id, body })
+            .collect();
+        // Those of fast members were added at the end.
+        let given = self.external.contacts().len() - self.continuous.contacts().len();
+        let contacts = self.external.contacts()[..given].iter();
+        let contacts: Vec<_> = contacts.map(|bound| bound.contact).collect();
+        if self.find_pairs().is_ok() && self.members.owners().len() != owners {
+            // Some were excluded, and the others have new indices.
+            self.set_external_contacts(&external, contacts.into_iter());
+            self.add_continuous_contacts(dt);
         }
     }
 
@@ -565,8 +573,14 @@ impl CrowdContacts {
         self.device.stop();
     }
 
-    /// Moves the contacts of the last substep from the device to the CPU.
+    /// Moves the contacts of the last substep from the device to the CPU, between substeps.
     fn read_back_contacts(&mut self) {
+        self.take_contacts(Detection::restore_touches);
+    }
+
+    /// Moves the contacts of the last substep from the device to the CPU. `restore_touches` takes
+    /// the touches that the device did not report.
+    fn take_contacts(&mut self, restore_touches: fn(&mut Detection, &[[OwnerIndex; 2]], &Members)) {
         let Some(device) = self.device.as_mut().filter(|device| device.has_contacts()) else {
             return;
         };
@@ -574,8 +588,7 @@ impl CrowdContacts {
             Ok((saved, ids)) => {
                 device.clear_contacts();
                 if !device.reports_touches() {
-                    self.detection
-                        .restore_touches(&saved.touching, &self.members);
+                    restore_touches(&mut self.detection, &saved.touching, &self.members);
                 }
                 self.restore(&saved, &ids);
             }

@@ -11,7 +11,6 @@ use crate::pool::in_pool;
 use crate::search::{
     FoundPairs, FoundPairsSink, GridCell, MoleculeSearch, SearchError, SearchTimes, SearchWork,
 };
-use crate::spheres::SphereSet;
 
 /// Two molecules that touch or are within the prediction distance: `a` < `b`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,10 +77,8 @@ pub(super) struct Detection {
     /// A search over all spheres that `molecules` replaces within the same call when its device
     /// fails.
     search: Offload<Box<dyn GroupSearch>>,
-    /// The spheres in the world, for that search.
-    spheres: SphereSet,
     molecules: MoleculeSearch,
-    /// Whether `molecules` searches the current owners.
+    /// Whether the search in use has the current owners.
     has_molecules: bool,
     /// What its tasks have found.
     parts: Vec<TaskGroups>,
@@ -99,11 +96,12 @@ impl Detection {
     /// Searches with `search` from now on.
     pub fn start_search(&mut self, search: Box<dyn GroupSearch>) {
         self.search.start(search);
+        self.has_molecules = false;
     }
 
     /// Searches on the CPU from now on.
     pub fn stop_search(&mut self) {
-        self.search.stop();
+        self.has_molecules &= self.search.stop().is_none();
     }
 
     /// Takes the error after which the CPU replaced the search, if there was one.
@@ -179,7 +177,6 @@ impl Detection {
 
     /// Moves what is known of members that stay to their new indices, and forgets the others.
     pub fn relabel(&mut self, members: &Members, relabeling: &Relabeling) {
-        self.spheres.clear();
         self.found.clear();
         self.abandoned.retain_mut(|member| {
             let new = relabeling.member(*member);
@@ -231,18 +228,16 @@ impl Detection {
             return Ok(SearchTimes::default());
         }
         let times = in_pool(|| {
-            if let Some(search) = self.search.as_mut() {
-                members.place(bodies, &mut self.spheres);
-                match search.find_groups(&self.spheres, margin, &mut self.found) {
-                    Err(SearchError::Device(error)) => self.search.fail(error),
-                    Err(SearchError::TooCrowded { sphere, reach, .. }) => {
-                        let center = self.spheres.center(sphere as usize);
-                        // Twice the width of a cell covers the crowded cell from any place in it.
-                        let distance = 4.0 * reach;
-                        return Err(DetectionError::Crowded { center, distance });
-                    }
-                    result => return Ok(result?),
-                };
+            match self.find_with_search(members, bodies, margin) {
+                Some(Err(SearchError::Device(error))) => {
+                    self.search.fail(error);
+                    self.has_molecules = false;
+                }
+                Some(Err(SearchError::TooCrowded { sphere, reach, .. })) => {
+                    return Err(members.crowded_around(sphere, reach, bodies));
+                }
+                Some(result) => return Ok(result?),
+                None => {}
             }
             self.find_by_molecules(members, bodies, margin)
         })?;
@@ -261,6 +256,25 @@ impl Detection {
                 (response != PairResponse::Ignore).then(|| touch.by_member(members))
             }));
         Ok(times)
+    }
+
+    /// Searches with the search that replaces `molecules`, if there is one.
+    fn find_with_search(
+        &mut self,
+        members: &Members,
+        bodies: &[MovingBody],
+        margin: f32,
+    ) -> Option<Result<SearchTimes, SearchError>> {
+        let search = self.search.as_mut()?;
+        if !self.has_molecules {
+            let spheres = members.included().map(|member| member.spheres.clone());
+            if let Err(error) = search.set_molecules(&spheres.collect::<Vec<_>>()) {
+                return Some(Err(error));
+            }
+            self.has_molecules = true;
+        }
+        let bodies = &bodies[..members.owners().len()];
+        Some(search.find_groups(bodies, margin, &mut self.found))
     }
 
     fn find_by_molecules(

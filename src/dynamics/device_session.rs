@@ -4,14 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use glam::Vec3;
 
-use super::device_solver::{
-    DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
-};
+use super::device_solver::{DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts};
 use super::external_contact::ExternalContacts;
 use super::members::Members;
-use super::{
-    BodyIndex, ContactConstraint, ContactSolverConfig, CrowdTouch, MovingBody, OwnerIndex,
-};
+use super::{BodyIndex, ContactConstraint, ContactSolverConfig, MovingBody};
 use crate::backend::{DeviceCell, DeviceError};
 use crate::search::{GridCell, SearchError};
 
@@ -25,13 +21,10 @@ pub(super) struct DeviceSession {
     report_touches: bool,
     /// Whether the device has the contacts of the previous substep.
     has_contacts: bool,
-    /// Whether the device has detected the contacts of this substep.
-    has_detected: bool,
     /// Whether the device has the current members.
     has_molecules: bool,
     /// Whether the device has the current surfaces and ignored pairs.
     has_surfaces: bool,
-    touches: Vec<CrowdTouch<OwnerIndex>>,
     /// External bodies of the previous substep, and their current bodies.
     external_ids: Vec<u64>,
     relabeled: Vec<Option<BodyIndex>>,
@@ -48,10 +41,8 @@ impl DeviceSession {
             solver: DeviceCell::new(solver),
             report_touches,
             has_contacts: false,
-            has_detected: false,
             has_molecules: false,
             has_surfaces: false,
-            touches: Vec::new(),
             external_ids: Vec::new(),
             relabeled: Vec::new(),
             response: DeviceResponse::default(),
@@ -74,11 +65,6 @@ impl DeviceSession {
         self.has_contacts
     }
 
-    /// Whether the device has detected the contacts of this substep.
-    pub fn has_detected(&self) -> bool {
-        self.has_detected
-    }
-
     /// Sends members and surfaces again before the next detection.
     pub fn mark_members_changed(&mut self) {
         (self.has_molecules, self.has_surfaces) = (false, false);
@@ -98,15 +84,8 @@ impl DeviceSession {
         self.solver.lock().cell_around(point)
     }
 
-    /// Finds the pairs closer than their radii plus `margin`, nm, and returns the touches that
-    /// the device reports. `bodies` are those of the owners.
-    pub fn detect(
-        &mut self,
-        members: &Members,
-        bodies: &[MovingBody],
-        margin: f32,
-    ) -> Result<(DeviceDetection, &[CrowdTouch<OwnerIndex>]), SearchError> {
-        self.has_detected = false;
+    /// Sends the members that have changed.
+    fn send_members(&mut self, members: &Members) -> Result<(), DeviceError> {
         let owners = members.included();
         if !self.has_molecules {
             let molecules: Vec<_> = owners.clone().map(|one| Arc::clone(&one.spheres)).collect();
@@ -119,27 +98,21 @@ impl DeviceSession {
             self.solver().set_surfaces(&surfaces, &ignored)?;
             self.has_surfaces = true;
         }
-        let mut touches = std::mem::take(&mut self.touches);
-        touches.clear();
-        let target = self.report_touches.then_some(&mut touches);
-        let detected = self.solver().detect(bodies, margin, target);
-        self.touches = touches;
-        let detection = detected?;
-        self.has_detected = true;
-        Ok((detection, &self.touches))
+        Ok(())
     }
 
-    /// Solves the contacts of the last detection. `saved` returns the contacts of the CPU, if
-    /// the device does not have those of the previous substep.
-    pub fn respond(
+    /// Finds and solves the contacts of a substep; none if the CPU has to do it. `saved` returns the
+    /// contacts of the CPU, if the device does not have those of the previous substep.
+    pub fn step(
         &mut self,
+        members: &Members,
         bodies: &[MovingBody],
         external: &ExternalContacts,
         dt: f32,
         config: &ContactSolverConfig,
         saved: impl FnOnce() -> SavedContacts,
-    ) -> Result<&DeviceResponse, DeviceError> {
-        self.has_detected = false;
+    ) -> Result<Option<&DeviceResponse>, SearchError> {
+        self.send_members(members)?;
         self.fetched.take();
         let ids = external.ids();
         if !self.has_contacts {
@@ -159,17 +132,21 @@ impl DeviceSession {
             owners,
             external: external.contacts(),
             relabeled: changed.then_some(&relabeled[..]),
+            margin: config.prediction_distance,
+            report_touches: self.report_touches,
             dt,
             config,
         };
         let mut response = std::mem::take(&mut self.response);
-        let result = self.solver().respond(&substep, &mut response);
+        let result = self.solver().step(&substep, &mut response);
         (self.response, self.relabeled) = (response, relabeled);
-        result?;
+        if !result? {
+            return Ok(None);
+        }
         // From now on the contacts of the CPU are older.
         self.has_contacts = true;
         ids.clone_into(&mut self.external_ids);
-        Ok(&self.response)
+        Ok(Some(&self.response))
     }
 
     /// The contacts of the last substep; empty if the device fails, which the next substep reports.

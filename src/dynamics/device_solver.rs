@@ -10,9 +10,9 @@ use super::{
 };
 use crate::backend::DeviceError;
 use crate::search::RigidSpheres;
-use crate::search::{GridCell, SearchError, SearchTimes};
+use crate::search::{GridCell, SearchError};
 
-/// Input of [`DeviceSolver::respond`].
+/// Input of [`DeviceSolver::step`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceSubstep<'a> {
     /// Bodies at the start of the substep: those of the owners, then external ones.
@@ -24,28 +24,27 @@ pub struct DeviceSubstep<'a> {
     /// The current body of each external body of the previous substep, if the external bodies
     /// have changed; none if it is gone.
     pub relabeled: Option<&'a [Option<BodyIndex>]>,
+    /// Pairs of spheres closer than their radii plus this are found, nm.
+    pub margin: f32,
+    /// Whether touches are returned.
+    pub report_touches: bool,
     /// Length of the substep, s.
     pub dt: f32,
     /// Parameters of the solver.
     pub config: &'a ContactSolverConfig,
 }
 
-/// Result of [`DeviceSolver::detect`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DeviceDetection {
-    /// Number of candidate pairs.
-    pub candidates: usize,
-    /// Duration of the search.
-    pub times: SearchTimes,
-}
-
-/// Result of [`DeviceSolver::respond`].
+/// Result of [`DeviceSolver::step`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceResponse {
     /// The impulse on each body.
     pub impulses: Vec<Impulse>,
     /// Owners to wake if they sleep, ascending.
     pub woken: Vec<OwnerIndex>,
+    /// Owners that touch or are within the margin, sorted, if touches are reported.
+    pub touches: Vec<CrowdTouch<OwnerIndex>>,
+    /// Number of pairs of spheres within the margin.
+    pub candidates: usize,
 }
 
 /// The contacts of a substep that the next one starts from.
@@ -62,7 +61,7 @@ pub struct SavedContacts {
 /// Finds and solves the contacts of a crowd on a device.
 ///
 /// The contacts stay on the device from substep to substep; only impulses come back. After an
-/// error of [`respond`](Self::respond), [`save_contacts`](Self::save_contacts) still returns
+/// error of [`step`](Self::step), [`save_contacts`](Self::save_contacts) still returns
 /// the contacts of the previous substep, unless the device is lost. All methods return a
 /// [`DeviceError`] if the device fails; the CPU then continues within the same substep.
 pub trait DeviceSolver: Send + Sync {
@@ -80,24 +79,17 @@ pub trait DeviceSolver: Send + Sync {
         ignored: &[[OwnerIndex; 2]],
     ) -> Result<(), DeviceError>;
 
-    /// Moves the spheres with the bodies of their owners, finds the pairs closer than their
-    /// radii plus `margin`, nm, and appends to `touches`, if given, which owners touch, sorted.
+    /// Finds and solves the contacts of a substep. Returns false if the CPU has to do it, because too
+    /// many molecules lie in one place: the device has changed nothing then, and can be used again
+    /// in the next substep.
     ///
     /// # Errors
     /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs).
-    fn detect(
-        &mut self,
-        bodies: &[MovingBody],
-        margin: f32,
-        touches: Option<&mut Vec<CrowdTouch<OwnerIndex>>>,
-    ) -> Result<DeviceDetection, SearchError>;
-
-    /// Solves the contacts of the last detection.
-    fn respond(
+    fn step(
         &mut self,
         substep: &DeviceSubstep<'_>,
         response: &mut DeviceResponse,
-    ) -> Result<(), DeviceError>;
+    ) -> Result<bool, SearchError>;
 
     /// Continues from contacts that another solver solved.
     fn load_contacts(&mut self, contacts: &SavedContacts) -> Result<(), DeviceError>;

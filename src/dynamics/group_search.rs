@@ -1,11 +1,14 @@
 //! Candidate pairs of spheres, grouped by pairs of molecules.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 
-use super::OwnerIndex;
 use super::contact_reduction::ReducedPairs;
+use super::{MovingBody, OwnerIndex};
 use crate::search::{
-    GridCell, Pair, PairBuffer, PairSearch, PairsByMolecules, SearchError, SearchTimes,
+    GridCell, Pair, PairBuffer, PairSearch, PairsByMolecules, RigidSpheres, SearchError,
+    SearchTimes,
 };
 use crate::spheres::SphereSet;
 
@@ -78,9 +81,8 @@ impl PairGroups {
     }
 }
 
-/// Finds candidate pairs as a [`PairSearch`](crate::search::PairSearch) does, and returns only
-/// which molecules have some and the few that the solver needs. A GPU implements it to avoid
-/// the readback of all pairs.
+/// Finds the candidate pairs of rigid molecules, and returns only which molecules have some and
+/// the few that the solver needs. A GPU implements it to avoid the readback of all pairs.
 ///
 /// All implementations return what a [`PairGrouper`](super::PairGrouper) makes of the pairs of
 /// a [`UniformGrid`](crate::search::UniformGrid).
@@ -88,13 +90,20 @@ pub trait GroupSearch: Send + Sync {
     /// Name for command lines and reports.
     fn name(&self) -> &'static str;
 
-    /// Replaces `found` by the groups of all pairs closer than their radii plus `margin`, nm.
+    /// Sets the spheres of each molecule, in its body frame.
+    ///
+    /// # Errors
+    /// [`SearchError`] if they do not fit.
+    fn set_molecules(&mut self, molecules: &[Arc<RigidSpheres>]) -> Result<(), SearchError>;
+
+    /// Replaces `found` by the groups of all pairs closer than their radii plus `margin`, nm, with
+    /// the molecules at the poses of `bodies`.
     ///
     /// # Errors
     /// As [`PairSearch::find_pairs`](crate::search::PairSearch::find_pairs); `found` is empty then.
     fn find_groups(
         &mut self,
-        spheres: &SphereSet,
+        bodies: &[MovingBody],
         margin: f32,
         found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError>;
@@ -105,10 +114,13 @@ pub trait GroupSearch: Send + Sync {
     }
 }
 
-/// Groups the pairs of a [`PairSearch`]: the reference for searches that group on a device, and
-/// for [`MoleculeSearch`](crate::search::MoleculeSearch).
+/// Groups the pairs of a [`PairSearch`] among all spheres: the reference for searches that group
+/// on a device, and for [`MoleculeSearch`](crate::search::MoleculeSearch).
 pub struct PairGrouper {
     search: Box<dyn PairSearch>,
+    molecules: Vec<Arc<RigidSpheres>>,
+    first_sphere: Vec<u32>,
+    spheres: SphereSet,
     pairs: PairBuffer,
     by_molecules: PairsByMolecules,
 }
@@ -119,6 +131,9 @@ impl PairGrouper {
     pub fn new(search: Box<dyn PairSearch>) -> Self {
         Self {
             search,
+            molecules: Vec::new(),
+            first_sphere: Vec::new(),
+            spheres: SphereSet::new(),
             pairs: PairBuffer::new(),
             by_molecules: PairsByMolecules::default(),
         }
@@ -130,13 +145,25 @@ impl GroupSearch for PairGrouper {
         self.search.name()
     }
 
+    fn set_molecules(&mut self, molecules: &[Arc<RigidSpheres>]) -> Result<(), SearchError> {
+        self.molecules = molecules.to_vec();
+        let radii = molecules.iter().map(|spheres| spheres.radii());
+        self.spheres.lay_out(radii, &mut self.first_sphere)?;
+        Ok(())
+    }
+
     fn find_groups(
         &mut self,
-        spheres: &SphereSet,
+        bodies: &[MovingBody],
         margin: f32,
         found: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {
         found.clear();
+        let molecules = &self.molecules;
+        self.spheres.place(&self.first_sphere, |owner| {
+            (molecules[owner].centers(), bodies[owner].pose)
+        });
+        let spheres = &self.spheres;
         let times = self.search.find_pairs(spheres, margin, &mut self.pairs)?;
         self.by_molecules.visit(spheres, &self.pairs, |group| {
             found.push([group.a, group.b], group.pairs, group.gaps);

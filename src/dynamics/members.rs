@@ -7,7 +7,7 @@ use glam::{Mat3, Vec3};
 use super::detection::DetectionError;
 use super::{ContactMaterial, ContactSurface, MemberIndex, MovingBody, OwnerIndex, PairResponse};
 use crate::search::RigidSpheres;
-use crate::spheres::{SphereError, SphereSet};
+use crate::spheres::SphereError;
 
 /// A molecule of the crowd.
 #[derive(Clone, Debug, Default)]
@@ -300,20 +300,6 @@ impl Members {
             return Err(SphereError::TooMany { count });
         }
         Ok(())
-    }
-
-    /// Sets `spheres` to those of all owners at the poses of `bodies`, the bodies of the owners.
-    /// They are either those of the same owners at other poses, or empty.
-    pub fn place(&self, bodies: &[MovingBody], spheres: &mut SphereSet) {
-        if spheres.len() != self.sphere_count() {
-            let radii = self.included().map(|member| member.spheres.radii());
-            // There are not too many: that was checked before.
-            let _ = spheres.lay_out(radii, &mut Vec::new());
-        }
-        spheres.place(&self.first_sphere, |owner| {
-            let member = &self.all[self.owners[owner].index()];
-            (member.spheres.centers(), bodies[owner].pose)
-        });
     }
 
     /// A sphere of an owner at the pose of its body.

@@ -91,9 +91,7 @@ pub(crate) use contact_constraint::DEEP_SHARE;
 pub use continuous_contacts::CrowdImpact;
 pub use crowd_contacts::{ContactSnapshot, CrowdContacts};
 pub use detection::CrowdTouch;
-pub use device_solver::{
-    DeviceDetection, DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts,
-};
+pub use device_solver::{DeviceResponse, DeviceSolver, DeviceSubstep, SavedContacts};
 pub use external_contact::{BoundContact, ContactSide, ExternalBody, ExternalContact};
 pub use group_search::{GroupSearch, PairGroup, PairGrouper, PairGroups};
 pub use index::{BodyIndex, MemberIndex, OwnerIndex};

@@ -55,11 +55,54 @@ pub struct GpuDevice {
     /// The first error that no scope caught.
     stray: Arc<Mutex<Option<DeviceError>>>,
     memory: Arc<MemoryBudget>,
-    bytes_read: AtomicU64,
+    work: [AtomicU64; Work::COUNT],
     /// Shader modules by name: one per source, shared by its entry points.
     modules: Mutex<HashMap<&'static str, wgpu::ShaderModule>>,
     /// Error scopes of two threads must not interleave.
     scopes: Mutex<()>,
+}
+
+/// Kinds of work that a [`GpuDevice`] counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    Waits,
+    Submissions,
+    BindGroups,
+    BytesRead,
+    BytesWritten,
+}
+
+impl Work {
+    const COUNT: usize = 5;
+}
+
+/// Work of a [`GpuDevice`], counted since it was created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceWork {
+    /// Times that the CPU waited for the device.
+    pub waits: u64,
+    /// Submissions of commands.
+    pub submissions: u64,
+    /// Bind groups made.
+    pub bind_groups: u64,
+    /// Bytes read back.
+    pub bytes_read: u64,
+    /// Bytes written to buffers.
+    pub bytes_written: u64,
+}
+
+impl std::ops::Sub for DeviceWork {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            waits: self.waits - earlier.waits,
+            submissions: self.submissions - earlier.submissions,
+            bind_groups: self.bind_groups - earlier.bind_groups,
+            bytes_read: self.bytes_read - earlier.bytes_read,
+            bytes_written: self.bytes_written - earlier.bytes_written,
+        }
+    }
 }
 
 impl fmt::Debug for GpuDevice {
@@ -112,7 +155,7 @@ impl GpuDevice {
             lost,
             stray,
             memory: MemoryBudget::new(options.memory_bytes),
-            bytes_read: AtomicU64::new(0),
+            work: Default::default(),
             modules: Mutex::default(),
             scopes: Mutex::new(()),
         })
@@ -159,7 +202,7 @@ impl GpuDevice {
             lost: Arc::new(OnceLock::new()),
             stray: Arc::default(),
             memory: MemoryBudget::new(None),
-            bytes_read: AtomicU64::new(0),
+            work: Default::default(),
             modules: Mutex::default(),
             scopes: Mutex::new(()),
         })
@@ -212,14 +255,22 @@ impl GpuDevice {
         self.memory.used()
     }
 
-    /// Bytes read back from the device since it was created.
+    /// Work done so far by all users of this device.
     #[must_use]
-    pub fn bytes_read(&self) -> u64 {
-        self.bytes_read.load(Ordering::Relaxed)
+    pub fn work(&self) -> DeviceWork {
+        let count = |work: Work| self.work[work as usize].load(Ordering::Relaxed);
+        DeviceWork {
+            waits: count(Work::Waits),
+            submissions: count(Work::Submissions),
+            bind_groups: count(Work::BindGroups),
+            bytes_read: count(Work::BytesRead),
+            bytes_written: count(Work::BytesWritten),
+        }
     }
 
-    pub(super) fn count_read(&self, bytes: u64) {
-        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    /// Counts work.
+    pub(super) fn count(&self, work: Work, amount: u64) {
+        self.work[work as usize].fetch_add(amount, Ordering::Relaxed);
     }
 
     /// Number of shader modules compiled so far: one per source.
@@ -319,6 +370,7 @@ impl GpuDevice {
     /// # Errors
     /// [`DeviceError`] if a command is invalid or the device is lost.
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Result<(), DeviceError> {
+        self.count(Work::Submissions, 1);
         self.guarded(|| {
             self.queue.submit([encoder.finish()]);
         })
@@ -329,6 +381,7 @@ impl GpuDevice {
     /// # Errors
     /// [`DeviceError::Lost`] if the device is lost.
     pub fn wait(&self) -> Result<(), DeviceError> {
+        self.count(Work::Waits, 1);
         if poll(&self.device) && self.lost.get().is_none() {
             Ok(())
         } else {

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::device::GpuDevice;
+use super::device::{GpuDevice, Work};
 use super::memory_budget::Allocation;
 use super::readback::Readback;
 use crate::backend::DeviceError;
@@ -41,7 +41,31 @@ impl<T: Pod> GpuVec<T> {
         label: &'static str,
         capacity: usize,
     ) -> Result<Self, DeviceError> {
-        let (buffer, allocation, capacity) = allocate::<T>(device, label, capacity)?;
+        Self::with_usage(device, label, capacity, USAGE)
+    }
+
+    /// A buffer of `len` sizes of indirect dispatches, which does not grow.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(super) fn indirect(
+        device: &GpuDevice,
+        label: &'static str,
+        len: usize,
+    ) -> Result<Self, DeviceError> {
+        let usage = USAGE.union(wgpu::BufferUsages::INDIRECT);
+        let mut buffer = Self::with_usage(device, label, len, usage)?;
+        buffer.len = len;
+        Ok(buffer)
+    }
+
+    fn with_usage(
+        device: &GpuDevice,
+        label: &'static str,
+        capacity: usize,
+        usage: wgpu::BufferUsages,
+    ) -> Result<Self, DeviceError> {
+        let (buffer, allocation, capacity) = allocate::<T>(device, label, capacity, usage)?;
         Ok(Self {
             buffer,
             allocation,
@@ -117,7 +141,8 @@ impl<T: Pod> GpuVec<T> {
     pub fn resize(&mut self, device: &GpuDevice, len: usize) -> Result<bool, DeviceError> {
         let grows = len > self.capacity;
         if grows {
-            (self.buffer, self.allocation, self.capacity) = allocate::<T>(device, self.label, len)?;
+            (self.buffer, self.allocation, self.capacity) =
+                allocate::<T>(device, self.label, len, USAGE)?;
         }
         self.len = len;
         Ok(grows)
@@ -139,6 +164,7 @@ impl<T: Pod> GpuVec<T> {
     pub fn upload(&mut self, device: &GpuDevice, values: &[T]) -> Result<bool, DeviceError> {
         let grown = self.resize(device, values.len())?;
         if !values.is_empty() {
+            device.count(Work::BytesWritten, size_of_val(values) as u64);
             device.guarded(|| {
                 let bytes = bytemuck::cast_slice(values);
                 device.queue().write_buffer(&self.buffer, 0, bytes);
@@ -160,9 +186,21 @@ impl<T: Pod> GpuVec<T> {
     /// # Errors
     /// [`DeviceError`] if the device is lost or has no memory left.
     pub fn read(&self, device: &GpuDevice) -> Result<Vec<T>, DeviceError> {
+        self.read_first(device, self.len)
+    }
+
+    /// Reads the first `count` elements, or all if there are fewer. Waits for the device.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_first(
+        &self,
+        device: &GpuDevice,
+        count: usize,
+    ) -> Result<Vec<T>, DeviceError> {
         let mut readback = Readback::new();
         let mut encoder = device.encoder(self.label);
-        readback.record(device, &mut encoder, self, 0..self.len)?;
+        readback.record(device, &mut encoder, self, 0..count.min(self.len))?;
         device.submit(encoder)?;
         readback.read(device, <[T]>::to_vec)
     }
@@ -173,6 +211,7 @@ fn allocate<T>(
     device: &GpuDevice,
     label: &'static str,
     count: usize,
+    usage: wgpu::BufferUsages,
 ) -> Result<(wgpu::Buffer, Allocation, usize), DeviceError> {
     // Required by clears and copies.
     const { assert!((size_of::<T>() as u64).is_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT)) };
@@ -188,6 +227,6 @@ fn allocate<T>(
         });
     }
     let capacity = (count.max(MIN_CAPACITY).next_power_of_two() as u64).min(fits);
-    let (buffer, allocation) = device.allocate(label, capacity * element, USAGE)?;
+    let (buffer, allocation) = device.allocate(label, capacity * element, usage)?;
     Ok((buffer, allocation, capacity as usize))
 }

@@ -1,8 +1,10 @@
 //! Compute pipelines: bind groups, dispatch, uniforms.
 
+use std::sync::{Mutex, PoisonError};
+
 use bytemuck::Pod;
 
-use super::device::GpuDevice;
+use super::device::{GpuDevice, Work};
 use super::gpu_vec::GpuVec;
 use super::shader::Shader;
 use super::shader_constants::GROUP_THREADS;
@@ -56,7 +58,15 @@ pub(crate) struct Kernel {
     pipeline: wgpu::ComputePipeline,
     label: &'static str,
     max_groups: u32,
+    /// Bind groups by their buffers, the newest last.
+    kept: Mutex<Vec<(BoundBuffers, wgpu::BindGroup)>>,
 }
+
+/// Buffers of a bind group.
+type BoundBuffers = Vec<(u32, wgpu::Buffer)>;
+
+/// Number of bind groups that a kernel keeps: two sets of buffers take turns.
+const MAX_KEPT_BIND_GROUPS: usize = 4;
 
 impl Kernel {
     /// Compiles entry point `entry` of `shader`.
@@ -85,7 +95,39 @@ impl Kernel {
             pipeline,
             label: entry,
             max_groups: device.limits().max_compute_workgroups_per_dimension,
+            kept: Mutex::default(),
         })
+    }
+
+    /// As [`bind`](Self::bind), but keeps the bind group for the next call with the same buffers.
+    /// They stay allocated until [`forget`](Self::forget).
+    pub fn bind_kept(
+        &self,
+        device: &GpuDevice,
+        buffers: &[(u32, &wgpu::Buffer)],
+    ) -> Result<wgpu::BindGroup, DeviceError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = buffers.iter().copied();
+        let known = kept.iter().find(|(bound, _)| {
+            let bound = bound.iter().map(|(binding, buffer)| (*binding, buffer));
+            bound.eq(own.clone())
+        });
+        if let Some((_, group)) = known {
+            return Ok(group.clone());
+        }
+        let group = self.bind(device, buffers)?;
+        if kept.len() == MAX_KEPT_BIND_GROUPS {
+            kept.remove(0);
+        }
+        let own = own.map(|(binding, buffer)| (binding, buffer.clone()));
+        kept.push((own.collect(), group.clone()));
+        Ok(group)
+    }
+
+    /// Drops the bind groups that were kept.
+    pub fn forget(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clear();
     }
 
     /// Binds each of `buffers` to its binding number. They must be exactly the bindings that the
@@ -105,6 +147,7 @@ impl Kernel {
                 resource: buffer.as_entire_binding(),
             })
             .collect();
+        device.count(Work::BindGroups, 1);
         device.guarded(|| {
             device.raw().create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some(self.label),
@@ -131,6 +174,18 @@ impl Kernel {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, bindings, &[]);
         pass.dispatch_workgroups(columns, rows, 1);
+    }
+
+    /// Records a dispatch whose size is in a buffer, at an offset in bytes.
+    pub fn record_indirect(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &wgpu::BindGroup,
+        (size, offset): (&wgpu::Buffer, u64),
+    ) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, bindings, &[]);
+        pass.dispatch_workgroups_indirect(size, offset);
     }
 
     /// Records a dispatch with a thread for each of `count` elements.
@@ -203,6 +258,7 @@ pub(crate) fn write_uniform<P: Pod>(
     buffer: &wgpu::Buffer,
     value: &P,
 ) -> Result<(), DeviceError> {
+    device.count(Work::BytesWritten, size_of::<P>() as u64);
     device.guarded(|| {
         let bytes = bytemuck::bytes_of(value);
         device.queue().write_buffer(buffer, 0, bytes);

@@ -59,6 +59,7 @@ mod group_search;
 pub(crate) mod kernel;
 mod kmeans;
 mod memory_budget;
+mod molecule_search;
 mod pass_timer;
 mod prefix_sum;
 mod radix_sort;
@@ -74,7 +75,7 @@ pub use atom_spheres::{GpuAtomSpheres, GpuPose};
 pub use brute_force::GpuBruteForce;
 pub use counting_sort::{CountingSorter, SortInput, SortPlan, SortSize};
 pub use crowd::GpuContactSolver;
-pub use device::GpuDevice;
+pub use device::{DeviceWork, GpuDevice};
 pub use device_poses::DevicePoses;
 pub use gpu_vec::GpuVec;
 pub use group_search::GpuGroupSearch;
@@ -95,10 +96,13 @@ pub mod shader_types {
     pub use super::counting_sort::GpuSortParams;
     pub use super::crowd::{
         GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse,
-        GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch,
+        GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch, GpuGroupLimits,
     };
-    pub use super::group_search::{GpuGroupParams, GpuPairGroup};
     pub use super::kmeans::GpuKMeansParams;
+    pub use super::molecule_search::{
+        GpuKeptPair, GpuMoleculeEntry, GpuMoleculeLevel, GpuMoleculeParams, GpuMoleculesFound,
+        GpuPairGroup,
+    };
     pub use super::prefix_sum::GpuPrefixSumParams;
     pub use super::radix_sort::GpuRadixParams;
     pub use super::search_buffers::{GpuSearchBatch, GpuSearchParams};

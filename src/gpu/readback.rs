@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::device::{GpuDevice, Mapping};
+use super::device::{GpuDevice, Mapping, Work};
 use super::gpu_vec::GpuVec;
 use super::memory_budget::Allocation;
 use crate::backend::DeviceError;
@@ -46,14 +46,36 @@ impl Readback {
     ) -> Result<(), DeviceError> {
         assert!(range.start <= range.end && range.end <= source.capacity());
         let element = size_of::<T>() as u64;
-        let bytes = range.len() as u64 * element;
-        self.bytes = bytes;
-        if bytes == 0 {
+        let bytes = range.start as u64 * element..range.end as u64 * element;
+        self.record_all(device, encoder, &[(source.buffer(), bytes)])
+    }
+
+    /// Records copies of ranges of bytes of several buffers, one after the other.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    pub fn record_all(
+        &mut self,
+        device: &GpuDevice,
+        encoder: &mut wgpu::CommandEncoder,
+        sources: &[(&wgpu::Buffer, Range<u64>)],
+    ) -> Result<(), DeviceError> {
+        self.bytes = sources
+            .iter()
+            .map(|(_, range)| range.end - range.start)
+            .sum();
+        if self.bytes == 0 {
             return Ok(());
         }
         let buffer = self.reserve(device)?;
-        let from = range.start as u64 * element;
-        encoder.copy_buffer_to_buffer(source.buffer(), from, buffer, 0, bytes);
+        let mut to = 0;
+        for (source, range) in sources {
+            let bytes = range.end - range.start;
+            if bytes > 0 {
+                encoder.copy_buffer_to_buffer(source, range.start, buffer, to, bytes);
+                to += bytes;
+            }
+        }
         Ok(())
     }
 
@@ -70,13 +92,14 @@ impl Readback {
             return Ok(take(&[]));
         };
         let slice = buffer.slice(..self.bytes);
+        device.count(Work::Waits, 1);
         let mapping = device.guarded(|| Mapping::begin(&slice))?;
         // Wait outside the guard, so that other threads can use the device.
         if !mapping.finish(device.raw()) {
             // Mapping fails without an error only if the device is lost.
             return Err(device.mark_lost());
         }
-        device.count_read(self.bytes);
+        device.count(Work::BytesRead, self.bytes);
         let view = slice.get_mapped_range();
         let result = match bytemuck::try_cast_slice(&view) {
             Ok(values) => take(values),

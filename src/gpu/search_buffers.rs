@@ -3,7 +3,6 @@
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
-use super::atom_spheres::GpuAtomSpheres;
 use super::device::GpuDevice;
 use super::gpu_vec::GpuVec;
 use super::kernel::{Kernel, Length, uniform, write_uniform};
@@ -91,32 +90,6 @@ pub struct GpuSearchBatch {
     pub pairs: u32,
 }
 
-/// Where the spheres of a search come from.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum SphereSource<'a> {
-    /// Uploaded from the CPU.
-    Cpu(&'a SphereSet),
-    /// Computed on the device from templates and poses.
-    Device(&'a GpuAtomSpheres),
-}
-
-impl SphereSource<'_> {
-    pub(super) fn len(self) -> usize {
-        match self {
-            Self::Cpu(spheres) => spheres.len(),
-            Self::Device(atoms) => atoms.spheres().len(),
-        }
-    }
-
-    /// The largest owner.
-    pub(super) fn max_owner(self) -> u32 {
-        match self {
-            Self::Cpu(spheres) => spheres.owner.par_iter().copied().max().unwrap_or(0),
-            Self::Device(atoms) => atoms.molecules().saturating_sub(1),
-        }
-    }
-}
-
 /// How the pairs of a search are read back: at once, or in windows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairWindow {
@@ -196,7 +169,7 @@ impl SearchBuffers {
     ///
     /// # Errors
     /// [`DeviceError::TooManySpheres`] if they do not fit.
-    pub(super) fn allocate(
+    fn allocate(
         &mut self,
         device: &GpuDevice,
         cells: u32,
@@ -221,17 +194,6 @@ impl SearchBuffers {
         }
         write_uniform(device, &self.params, params)?;
         Ok(grown)
-    }
-
-    /// Records a copy of the spheres of `atoms`, which must be allocated.
-    pub(super) fn record_copy(&self, encoder: &mut wgpu::CommandEncoder, atoms: &GpuAtomSpheres) {
-        let count = atoms.spheres().len() as u64;
-        for (from, to, bytes) in [
-            (atoms.spheres().buffer(), self.spheres.buffer(), 16 * count),
-            (atoms.owners().buffer(), self.owners.buffer(), 4 * count),
-        ] {
-            encoder.copy_buffer_to_buffer(from, 0, to, 0, bytes);
-        }
     }
 
     /// Frees the memory and invalidates the plans, after an error: some buffers may have grown,

@@ -65,17 +65,17 @@ shaders! {
 
     /// Cell of each sphere, and spheres in sorted order.
     BIN "bin":
-        "common/dispatch" "common/rounded" "search/params" "search/cells" "search/bin";
+        "common/dispatch" "common/rounded" "search/params" "search/folded" "search/cells" "search/bin";
 
     /// Pairs per sphere in a uniform grid.
     GRID_COUNT "grid_count":
-        "common/dispatch" "common/rounded" "sort/occupancy" "search/params" "search/cells"
+        "common/dispatch" "common/rounded" "sort/occupancy" "search/params" "search/folded" "search/cells"
         "search/overlap" "search/batch" "search/shell_walk" "search/grid_walk"
         "search/count_pairs";
 
     /// Pairs in a uniform grid.
     GRID_WRITE "grid_write":
-        "common/dispatch" "common/rounded" "sort/occupancy" "search/params" "search/cells"
+        "common/dispatch" "common/rounded" "sort/occupancy" "search/params" "search/folded" "search/cells"
         "search/overlap" "search/batch" "search/shell_walk" "search/grid_walk"
         "search/write_pairs";
 
@@ -89,10 +89,30 @@ shaders! {
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
         "search/brute_force_walk" "search/write_pairs";
 
-    /// Pairs grouped by molecules.
-    GROUP_PAIRS "group_pairs":
-        "common/dispatch" "common/rounded" "search/params" "search/pair_group"
-        "search/group_pairs";
+    /// Cell of each molecule.
+    LOCATE_MOLECULES "locate_molecules":
+        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "search/folded" "molecules/levels"
+        "molecules/locate";
+
+    /// Close pairs of molecules.
+    NEIGHBOR_MOLECULES "neighbor_molecules":
+        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "search/folded" "molecules/levels"
+        "molecules/found" "molecules/neighbors";
+
+    /// Close pairs of molecules, sorted.
+    RANK_MOLECULES "rank_molecules":
+        "common/dispatch" "common/dispatch_size" "molecules/params" "molecules/found"
+        "molecules/rank";
+
+    /// Close spheres of pairs of molecules.
+    COMPARE_MOLECULES "compare_molecules":
+        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "molecules/found"
+        "molecules/no_group" "molecules/templates" "molecules/kept" "search/pair_group" "molecules/compare";
+
+    /// Numbers of the pairs of molecules that have close spheres.
+    NUMBER_GROUPS "number_groups":
+        "common/dispatch" "molecules/params" "molecules/found" "molecules/no_group"
+        "molecules/number";
 
     /// Mass and inertia of molecules at their poses.
     PLACE_BODIES "place_bodies":
@@ -106,7 +126,7 @@ shaders! {
     /// Corrections of the contacts of each sphere.
     CONTACTS "contacts":
         "common/dispatch" "common/rounded" "common/direction" "common/arbitrary_direction"
-        "sort/occupancy" "search/params" "search/cells" "search/overlap" "relax/law"
+        "sort/occupancy" "search/params" "search/folded" "search/cells" "search/overlap" "relax/law"
         "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contacts";
 
     /// Sums of contacts per molecule.
@@ -124,15 +144,19 @@ shaders! {
         "common/dispatch" "common/rounded" "atoms/pose" "relax/law" "relax/law_zero"
         "relax/counters" "relax/molecule" "relax/push" "relax/apply";
 
+    /// Number of groups of a crowd.
+    CROWD_COUNT_GROUPS "crowd_count_groups": "common/dispatch_size"
+        "molecules/found" "crowd/count_groups";
+
     /// Which molecules of a crowd may touch.
     CROWD_FILTER_GROUPS "crowd_filter_groups":
-        "common/dispatch" "search/pair_group" "crowd/params" "crowd/contact" "crowd/surface_types"
+        "common/dispatch" "search/pair_group" "molecules/no_group" "crowd/params" "crowd/contact" "crowd/surface_types"
         "crowd/filter_groups";
 
     /// Sleepers that are disturbed.
     CROWD_WAKE "crowd_wake":
-        "common/dispatch" "common/direction" "crowd/params" "crowd/body" "crowd/contact"
-        "crowd/wake_disturbed";
+        "common/dispatch" "common/direction" "molecules/kept" "crowd/params" "crowd/body"
+        "crowd/contact" "crowd/wake_disturbed";
 
     /// Sleepers that have lost a neighbor.
     CROWD_WAKE_LOST_NEIGHBORS "crowd_wake_lost_neighbors":
@@ -141,7 +165,7 @@ shaders! {
     /// Pairs of spheres to contacts.
     CROWD_PREPARE "crowd_prepare":
         "common/dispatch" "common/direction" "common/arbitrary_direction" "common/clamp_length"
-        "crowd/params" "crowd/body" "crowd/contact" "crowd/surface_types" "crowd/find_previous_group" "crowd/contact_setup"
+        "molecules/kept" "crowd/params" "crowd/body" "crowd/contact" "crowd/surface_types" "crowd/find_previous_group" "crowd/contact_setup"
         "crowd/prepare_contacts";
 
     /// Contacts of the physics engine to contacts of the solver.

@@ -9,6 +9,7 @@ use crate::compartment::{HEIGHT_SLACK_NM, TILT_SLACK};
 use crate::dynamics::{DEEP_SHARE, WAKE_OVERLAP, WAKE_SPEED, contact_reduction};
 use crate::force::{DIRECTION_HASH, MAX_PUSH_NM, MAX_TURN, MIN_SQUARES_NM2};
 use crate::proxy::SEED_BLOCK;
+use crate::search::CLUSTER;
 use crate::search::uniform_grid::FOLLOWING_ROWS;
 use crate::search::uniform_grid::MAX_COMPARISONS;
 use crate::search::uniform_grid::PLAIN_SHIFT;
@@ -46,6 +47,9 @@ const _: () = assert!(1 << RADIX_BITS == GROUP_THREADS);
 /// Index of the cell occupancy among the totals of a search.
 pub(super) const OCCUPANCY_SLOT: u32 = 0;
 
+/// Index of the number of compared pairs among the counts of a search by molecules.
+pub(super) const COMPARED_PAIRS_SLOT: u32 = 1;
+
 /// Spheres per iteration of the brute-force loop.
 const BRUTE_FORCE_STRIDE: u32 = 16;
 
@@ -54,6 +58,17 @@ pub(super) const MAX_LOOP_ITERATIONS: u32 = 65_535;
 
 /// Maximum number of spheres of a brute-force search: one loop.
 pub(super) const MAX_BRUTE_FORCE_SPHERES: u32 = MAX_LOOP_ITERATIONS * BRUTE_FORCE_STRIDE;
+
+/// Threads that compare two molecules: those of a small one are busy.
+const COMPARE_THREADS: u32 = 64;
+const _: () = assert!(COMPARE_THREADS.is_multiple_of(CLUSTER as u32));
+
+/// Close pairs of spheres of two molecules that are listed in workgroup memory; molecules with
+/// more are compared again.
+const MAX_LISTED_PAIRS: u32 = 512;
+
+/// Maximum number of sizes of molecules with a grid of their own.
+pub(super) const MAX_MOLECULE_LEVELS: usize = 8;
 
 /// Words per cluster sum: two per axis, the number of points, and padding.
 pub(super) const CLUSTER_WORDS: u32 = 8;
@@ -71,10 +86,16 @@ pub(super) fn declarations() -> String {
         ("SCAN_TEAM", SCAN_TEAM),
         ("RADIX_BITS", RADIX_BITS),
         ("OCCUPANCY_SLOT", OCCUPANCY_SLOT),
+        ("COMPARED_PAIRS_SLOT", COMPARED_PAIRS_SLOT),
         ("BRUTE_FORCE_STRIDE", BRUTE_FORCE_STRIDE),
         ("SUM_LANES", SUM_LANES),
         ("SEED_BLOCK", SEED_BLOCK as u32),
         ("CLUSTER_WORDS", CLUSTER_WORDS),
+        ("COMPARE_THREADS", COMPARE_THREADS),
+        ("CLUSTER_SPHERES", CLUSTER as u32),
+        ("MAX_LISTED_PAIRS", MAX_LISTED_PAIRS),
+        ("MAX_MOLECULE_LEVELS", MAX_MOLECULE_LEVELS as u32),
+        ("MAX_MOLECULES_AROUND", MAX_LOOP_ITERATIONS),
         ("PROJECTION_LAW", PROJECTION_LAW),
         ("NO_PLACEMENT", NO_PLACEMENT),
         ("MAX_COMPARISONS_LOW", MAX_COMPARISONS as u32),

@@ -11,8 +11,7 @@ use super::device::GpuDevice;
 use super::kernel::{Kernel, begin_pass};
 use super::pass_timer::{PassTime, PassTimer};
 use super::search_buffers::{
-    CELLS_LENGTH, GpuSearchBatch, GpuSearchParams, SPHERES_LENGTH, SearchBuffers, SphereSource,
-    max_spheres,
+    CELLS_LENGTH, GpuSearchBatch, GpuSearchParams, SPHERES_LENGTH, SearchBuffers, max_spheres,
 };
 use super::shader::{BIN, GRID_COUNT, GRID_WRITE};
 use super::sum_max::GpuSumMax;
@@ -141,42 +140,34 @@ impl GpuUniformGrid {
     }
 
     /// Counts the pairs of valid spheres: steps 1 to 5.
-    pub(super) fn count_on_device(
+    fn count_on_device(
         &mut self,
-        source: SphereSource<'_>,
+        spheres: &SphereSet,
         plan: &ReachPlan,
     ) -> Result<u64, SearchError> {
-        let counted = self.try_count(source, plan);
+        let counted = self.try_count(spheres, plan);
         if let Err(SearchError::Device(_)) = counted {
             self.release();
         }
         counted
     }
 
-    fn try_count(
-        &mut self,
-        source: SphereSource<'_>,
-        plan: &ReachPlan,
-    ) -> Result<u64, SearchError> {
-        let layout = plan.layout(source.len(), 0.0);
+    fn try_count(&mut self, spheres: &SphereSet, plan: &ReachPlan) -> Result<u64, SearchError> {
+        let layout = plan.layout(spheres.len(), 0.0);
         self.layout = Some(layout);
         let size = SortSize {
-            items: source.len() as u32,
+            items: spheres.len() as u32,
             bins: layout.cell_count() as u32,
         };
         let params = GpuSearchParams::new(size.items, plan.reach).with_cells(&layout);
         let device = Arc::clone(&self.device);
-        let bound = self.prepare(source, &params, size)?;
+        let bound = self.prepare(spheres, &params, size)?;
         let batch = GpuSearchBatch {
             spheres: size.items + 1,
             ..GpuSearchBatch::default()
         };
         self.buffers.set_batch(&device, &batch)?;
         let mut encoder = device.encoder("grid");
-        if let SphereSource::Device(atoms) = source {
-            atoms.record(&mut begin_pass(&mut encoder, "transform"));
-            self.buffers.record_copy(&mut encoder, atoms);
-        }
         let (sorter, sort) = (&self.sorter, &bound.sort);
         let mut stage = |label, record: &dyn Fn(&mut wgpu::ComputePass<'_>)| {
             let mut pass = match &mut self.timer {
@@ -218,20 +209,16 @@ impl GpuUniformGrid {
     /// out, and put back if the search succeeds.
     fn prepare(
         &mut self,
-        source: SphereSource<'_>,
+        spheres: &SphereSet,
         params: &GpuSearchParams,
         size: SortSize,
     ) -> Result<Bound, DeviceError> {
         let device = &*self.device;
-        let mut grown = match source {
-            SphereSource::Cpu(spheres) => {
-                self.buffers.upload(device, spheres, size.bins, params)?
-            }
-            SphereSource::Device(_) => self.buffers.allocate(device, size.bins, params)?,
-        };
-        grown |= self.cells.resize(device, source.len())?;
-        grown |= self.sorted_spheres.resize(device, source.len())?;
-        grown |= self.sorted_owners.resize(device, source.len())?;
+        let buffers = &mut self.buffers;
+        let mut grown = buffers.upload(device, spheres, size.bins, params)?;
+        grown |= self.cells.resize(device, spheres.len())?;
+        grown |= self.sorted_spheres.resize(device, spheres.len())?;
+        grown |= self.sorted_owners.resize(device, spheres.len())?;
         let is_valid = |bound: &Bound| !grown && bound.sort.starts().len() > size.bins as usize;
         match self.bound.take().filter(is_valid) {
             Some(bound) => Ok(bound),
@@ -321,49 +308,8 @@ impl GpuUniformGrid {
         Ok(())
     }
 
-    /// Allocates `total` pairs that stay on the device.
-    pub(super) fn allocate_pairs(&mut self, total: u32) -> Result<(), DeviceError> {
-        let grown = self.buffers.pairs.resize(&self.device, total as usize)?;
-        if let Some(bound) = self.bound.as_mut().filter(|_| grown) {
-            bound.write = None;
-        }
-        Ok(())
-    }
-
-    /// Records step 6 for `total` pairs that stay on the device, in one window.
-    pub(super) fn record_pairs(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        total: u32,
-    ) -> Result<(), DeviceError> {
-        let device = Arc::clone(&self.device);
-        let Some(mut bound) = self.bound.take() else {
-            return Ok(());
-        };
-        let bindings = self.bind_write(&mut bound, false)?;
-        let batch = GpuSearchBatch {
-            first_sphere: 0,
-            spheres: self.buffers.spheres.len() as u32,
-            first_pair: 0,
-            pairs: total,
-        };
-        self.buffers.set_batch(&device, &batch)?;
-        let mut pass = begin_pass(encoder, "write pairs");
-        self.write
-            .record_threads(&mut pass, &bindings, batch.spheres);
-        drop(pass);
-        bound.write = Some(bindings);
-        self.bound = Some(bound);
-        Ok(())
-    }
-
-    /// Spheres and pairs of the last search.
-    pub(super) fn buffers(&self) -> &SearchBuffers {
-        &self.buffers
-    }
-
     /// Frees all buffers after an error.
-    pub(super) fn release(&mut self) {
+    fn release(&mut self) {
         self.bound = None;
         self.buffers.release(&self.device);
         self.cells.release(&self.device);
@@ -419,7 +365,7 @@ impl PairSearch for GpuUniformGrid {
     fn count_pairs(&mut self, spheres: &SphereSet, margin: f32) -> Result<u64, SearchError> {
         self.layout = None;
         match ReachPlan::new(spheres, margin)? {
-            Some(plan) => self.count_on_device(SphereSource::Cpu(spheres), &plan),
+            Some(plan) => self.count_on_device(spheres, &plan),
             None => Ok(0),
         }
     }

@@ -69,6 +69,8 @@ pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub(crate) use molecules::MoleculePairSearch;
+#[cfg(feature = "gpu")]
+pub(crate) use molecules::{CLUSTER, ROUNDING};
 pub use molecules::{
     FoundPairs, FoundPairsSink, IMPACT_TOLERANCE_NM, Impact, MoleculeSearch, MovingMolecule,
     RigidSpheres, SearchWork, first_impact, visit_impacts,

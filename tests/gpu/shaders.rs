@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use bevy_rapier_molecules::gpu::shader_types::{
     GpuAtomRange, GpuCrowdBody, GpuCrowdContact, GpuCrowdExternal, GpuCrowdGroup, GpuCrowdImpulse,
-    GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch, GpuGroupParams,
-    GpuKMeansParams, GpuPairGroup, GpuPrefixSumParams, GpuRadixParams, GpuSearchBatch,
+    GpuCrowdImpulseChange, GpuCrowdParams, GpuCrowdSurface, GpuCrowdTouch, GpuGroupLimits,
+    GpuKMeansParams, GpuKeptPair, GpuMoleculeEntry, GpuMoleculeLevel, GpuMoleculeParams,
+    GpuMoleculesFound, GpuPairGroup, GpuPrefixSumParams, GpuRadixParams, GpuSearchBatch,
     GpuSearchParams, GpuSortParams, GpuSumMaxParams, GpuTransformParams,
 };
 use bevy_rapier_molecules::gpu::{GpuPose, GpuSumMax, SHADERS, Shader};
@@ -250,12 +251,80 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         spare,
     );
     assert_mirrors!(
-        GpuGroupParams,
-        module("group_pairs"),
-        "GroupParams",
-        pairs,
-        groups
+        GpuGroupLimits,
+        module("crowd_count_groups"),
+        "GroupLimits",
+        max_pairs,
+        max_groups,
+        external_groups,
+        max_dispatch,
     );
+    for shader in ["neighbor_molecules", "compare_molecules", "rank_molecules"] {
+        assert_mirrors!(
+            GpuMoleculeParams,
+            module(shader),
+            "MoleculeParams",
+            molecules,
+            levels,
+            max_pairs,
+            max_groups,
+            margin,
+            rounding,
+            max_dispatch,
+            zero,
+            level,
+        );
+    }
+    assert_mirrors!(
+        GpuMoleculeLevel,
+        module("locate_molecules"),
+        "MoleculeLevel",
+        mask,
+        first_cell,
+        per_nm,
+        padding_1,
+        padding_2,
+        padding_3,
+    );
+    assert_mirrors!(
+        GpuMoleculeEntry,
+        module("compare_molecules"),
+        "MoleculeEntry",
+        template_start,
+        first_sphere,
+        level,
+        radius,
+    );
+    for shader in [
+        "neighbor_molecules",
+        "compare_molecules",
+        "crowd_count_groups",
+    ] {
+        assert_mirrors!(
+            GpuMoleculesFound,
+            module(shader),
+            "MoleculesFound",
+            pairs,
+            compared_pairs,
+            groups,
+            candidates,
+            candidates_high,
+            compared,
+            compared_high,
+            crowded,
+        );
+    }
+    for shader in ["compare_molecules", "crowd_prepare", "crowd_wake"] {
+        assert_mirrors!(
+            GpuKeptPair,
+            module(shader),
+            "KeptPair",
+            first,
+            second,
+            spheres,
+            padding,
+        );
+    }
     for shader in ["histogram", "counting_sort"] {
         assert_mirrors!(
             GpuSortParams,
@@ -277,7 +346,7 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         result_slot,
         max_blocks,
     );
-    for shader in ["bin", "grid_count", "brute_force_write", "group_pairs"] {
+    for shader in ["bin", "grid_count", "brute_force_write"] {
         assert_mirrors!(
             GpuSearchParams,
             module(shader),
@@ -463,7 +532,7 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             padding_3,
         );
     }
-    for shader in ["group_pairs", "crowd_filter_groups"] {
+    for shader in ["compare_molecules", "crowd_filter_groups"] {
         assert_mirrors!(
             GpuPairGroup,
             module(shader),

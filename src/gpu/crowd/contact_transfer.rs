@@ -42,7 +42,7 @@ pub(super) fn load(
         slots.push(ExternalSlot {
             bodies,
             key: [contact.spheres.a, contact.spheres.b],
-            slot,
+            index: slots.len() as u32,
         });
     }
     let size = ContactSetSize {
@@ -52,6 +52,7 @@ pub(super) fn load(
         bodies: 0,
     };
     target.resize(device, size)?;
+    target.set_counts(device, member_groups)?;
     target.groups.upload(device, &groups)?;
     target.contacts.upload(device, &contacts)?;
     target.external = slots;
@@ -64,14 +65,19 @@ pub(super) fn save(
     source: &ContactSet,
     dt: Option<f32>,
 ) -> Result<SavedContacts, DeviceError> {
-    let groups = source.groups.read(device)?;
-    let contacts = source.contacts.read(device)?;
+    let counts = source.counts.read(device)?;
+    let &[member_groups, all, ..] = &counts[..] else {
+        return Ok(SavedContacts::default());
+    };
+    let groups = source.groups.read_first(device, all as usize)?;
+    let slots = member_groups as usize * MAX_CONTACTS_PER_PAIR + source.external.len();
+    let contacts = source.contacts.read_first(device, slots)?;
     let mut saved = SavedContacts {
         dt,
         ..SavedContacts::default()
     };
     for (group, index) in groups.iter().zip(0..) {
-        let external = index >= source.member_groups;
+        let external = index >= member_groups;
         let own = group.slots().filter_map(|slot| contacts.get(slot));
         let own = own.map(|contact| contact.constraint(group, external));
         let needed = |contact: &ContactConstraint| external || contact.is_active();
@@ -137,23 +143,22 @@ pub(super) struct ExternalUpload {
 }
 
 impl ExternalUpload {
-    /// Sorts the contacts by bodies, assigns slots from `first_slot` on, and finds each contact
-    /// among those of the previous substep.
-    pub fn new(contacts: &[BoundContact], previous: &[ExternalSlot], first_slot: u32) -> Self {
+    /// Sorts the contacts by bodies, and finds each among those of the previous substep.
+    pub fn new(contacts: &[BoundContact], previous: &[ExternalSlot]) -> Self {
         let mut order: Vec<_> = contacts.iter().collect();
         order.sort_by_key(|bound| (bound.bodies, bound.contact.key_pair()));
         let mut upload = Self::default();
-        for (bound, slot) in order.into_iter().zip(first_slot..) {
+        for (bound, index) in order.into_iter().zip(0..) {
             let (bodies, pair) = (bound.bodies, bound.contact.key_pair());
             let key = [pair.a, pair.b];
             let at = previous.partition_point(|one| (one.bodies, one.key) < (bodies, key));
             let same = previous.get(at);
             let same = same.filter(|one| (one.bodies, one.key) == (bodies, key));
-            let previous = same.map_or(NONE, |one| one.slot);
+            let previous = same.map_or(NONE, |one| one.index);
             let external = GpuCrowdExternal::new(&bound.contact, previous);
             upload.contacts.push(external);
-            add_external(&mut upload.groups, 0, bodies, slot);
-            upload.slots.push(ExternalSlot { bodies, key, slot });
+            add_external(&mut upload.groups, 0, bodies, index);
+            upload.slots.push(ExternalSlot { bodies, key, index });
         }
         upload
     }

@@ -19,16 +19,18 @@ const REPORT_ONLY: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct GpuCrowdParams {
-    /// Number of bodies: one per owner, then the external bodies.
-    pub bodies: u32,
-    /// Number of owners.
-    pub owners: u32,
-    /// Number of groups between owners.
+    /// Number of groups between owners. This and the next two are set on the device.
     pub member_groups: u32,
     /// Number of groups, including those with external bodies.
     pub groups: u32,
     /// Number of groups between owners in the previous substep.
     pub previous_member_groups: u32,
+    /// Unused.
+    pub unused: u32,
+    /// Number of bodies: one per owner, then the external bodies.
+    pub bodies: u32,
+    /// Number of owners.
+    pub owners: u32,
     /// Number of pairs of owners that never touch.
     pub ignored_pairs: u32,
     /// 1 if overlaps are pushed out.
@@ -41,8 +43,20 @@ pub struct GpuCrowdParams {
     pub max_push_speed: f32,
     /// Approach speed below which restitution is ignored, nm/s.
     pub restitution_threshold: f32,
-    /// Unused.
-    pub padding: u32,
+}
+
+/// Counts that a substep starts with; `GroupLimits` in WGSL.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuGroupLimits {
+    /// Maximum number of close pairs of molecules.
+    pub max_pairs: u32,
+    /// Maximum number of groups between owners.
+    pub max_groups: u32,
+    /// Number of groups with external bodies in this substep.
+    pub external_groups: u32,
+    /// Maximum number of workgroups along one dimension of a dispatch.
+    pub max_dispatch: u32,
 }
 
 /// Mass, position and velocities of a body; `CrowdBody` in WGSL.
@@ -357,7 +371,7 @@ pub struct GpuCrowdExternal {
     pub friction: f32,
     /// Coefficient of restitution.
     pub restitution: f32,
-    /// Slot of the same contact in the previous substep, or `u32::MAX`.
+    /// Index of the same contact among the external ones of the previous substep, or `u32::MAX`.
     pub previous: u32,
     /// Identifies the contact from substep to substep.
     pub key: [u32; 2],

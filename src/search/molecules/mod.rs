@@ -65,7 +65,11 @@ pub(crate) use molecule_pair_search::MoleculePairSearch;
 use neighbors::Neighbors;
 pub(crate) use pairs_by_molecules::PairsByMolecules;
 use placed_molecule::PlacedMolecule;
+#[cfg(feature = "gpu")]
+pub(crate) use placed_molecule::ROUNDING;
 use renumbering::{Renumbering, ranges_of};
+#[cfg(feature = "gpu")]
+pub(crate) use rigid_spheres::CLUSTER;
 pub use rigid_spheres::RigidSpheres;
 use scratch::Scratches;
 pub(crate) use scratch::keep_headroom;

@@ -11,7 +11,7 @@ use crate::search::{MAX_REACH_NM, SearchError};
 
 /// Bound on the rounding errors of a sphere's position, relative to the largest coordinate: two
 /// transforms of five roundings each, and some for what follows.
-pub(super) const ROUNDING: f32 = 16.0 * f32::EPSILON;
+pub(crate) const ROUNDING: f32 = 16.0 * f32::EPSILON;
 
 /// Widest skin, relative to the shortest edge of the periodic box: few images overlap a box.
 const MAX_SKIN_PER_EDGE: f32 = 0.25;

@@ -10,7 +10,7 @@ use crate::proxy::ProxySet;
 use crate::spheres::SphereError;
 
 /// Spheres per cluster.
-pub(super) const CLUSTER: usize = LANES;
+pub(crate) const CLUSTER: usize = LANES;
 
 /// Clusters per region.
 pub(super) const CLUSTERS_PER_REGION: usize = 16;
@@ -250,6 +250,15 @@ impl RigidSpheres {
     #[must_use]
     pub fn smallest_radius(&self) -> f32 {
         self.smallest_radius
+    }
+
+    /// The clusters: the sphere that encloses each (center, radius, nm), and the indices of its
+    /// spheres.
+    pub(crate) fn clusters(&self) -> impl ExactSizeIterator<Item = (Vec3, f32, &[u32])> {
+        self.clusters.iter().enumerate().map(|(index, cluster)| {
+            let (center, radius) = self.bounds.get(index);
+            (center, radius, &cluster.index[..cluster.len as usize])
+        })
     }
 
     /// Corners of a box around the rotated molecule, nm.

@@ -11,7 +11,6 @@ use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::search::{
     AutoGrid, MoleculeSearch, RigidSpheres, SearchError, SearchTimes,
 };
-use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
 use crate::common::small_world::ball;
@@ -29,9 +28,13 @@ impl GroupSearch for LostSearch {
         "lost"
     }
 
+    fn set_molecules(&mut self, _: &[Arc<RigidSpheres>]) -> Result<(), SearchError> {
+        Ok(())
+    }
+
     fn find_groups(
         &mut self,
-        _: &SphereSet,
+        _: &[MovingBody],
         _: f32,
         _: &mut PairGroups,
     ) -> Result<SearchTimes, SearchError> {

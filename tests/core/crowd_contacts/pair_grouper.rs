@@ -1,7 +1,11 @@
 //! Grouping of candidate pairs by molecules on the CPU.
 
-use bevy_rapier_molecules::dynamics::{GroupSearch, PairGrouper, PairGroups};
-use bevy_rapier_molecules::search::{Pair, PairBuffer, PairSearch, SearchError, SearchTimes};
+use std::sync::Arc;
+
+use bevy_rapier_molecules::dynamics::{GroupSearch, MovingBody, PairGrouper, PairGroups};
+use bevy_rapier_molecules::search::{
+    Pair, PairBuffer, PairSearch, RigidSpheres, SearchError, SearchTimes,
+};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
@@ -30,27 +34,31 @@ impl PairSearch for FixedPairs {
     }
 }
 
-fn find(owners: &[u32], lists: Vec<Vec<(u32, u32)>>) -> PairGroups {
-    let mut spheres = SphereSet::new();
-    for owner in owners {
-        spheres.push(Vec3::ZERO, 0.1, *owner).unwrap();
-    }
+/// `sizes` are the numbers of spheres of the molecules.
+fn find(sizes: &[usize], lists: Vec<Vec<(u32, u32)>>) -> PairGroups {
+    let molecule = |size: &usize| {
+        let spheres = std::iter::repeat_n((Vec3::ZERO, 0.1), *size);
+        Arc::new(RigidSpheres::new(spheres).unwrap())
+    };
+    let molecules: Vec<_> = sizes.iter().map(molecule).collect();
+    let bodies = vec![MovingBody::default(); sizes.len()];
     let mut grouper = PairGrouper::new(Box::new(FixedPairs(lists)));
+    grouper.set_molecules(&molecules).unwrap();
     let mut found = PairGroups::default();
     // Twice: the second search reuses the memory of the first.
     for _ in 0..2 {
-        grouper.find_groups(&spheres, 0.0, &mut found).unwrap();
+        grouper.find_groups(&bodies, 0.0, &mut found).unwrap();
     }
     found
 }
 
 #[test]
 fn groups_are_sorted_however_the_pairs_are_cut_into_lists() {
-    let owners = [0, 0, 1, 1, 2, 3];
+    let sizes = [2, 2, 1, 1];
     let pairs = [(3, 4), (1, 5), (0, 2), (1, 3), (2, 4), (0, 3), (0, 5)];
     for size in [7, 4, 3, 1] {
         let lists = pairs.chunks(size).map(<[_]>::to_vec).collect();
-        let found = find(&owners, lists);
+        let found = find(&sizes, lists);
         let listed: Vec<_> = found
             .groups
             .iter()
@@ -69,15 +77,14 @@ fn groups_are_sorted_however_the_pairs_are_cut_into_lists() {
             ]
         );
     }
-    assert_eq!(find(&owners, Vec::new()), PairGroups::default());
+    assert_eq!(find(&sizes, Vec::new()), PairGroups::default());
 }
 
 #[test]
 fn the_hash_table_grows_with_the_number_of_groups() {
-    let owners: Vec<u32> = (0..300).collect();
     let mut list: Vec<_> = (0..299).rev().map(|a| (a, a + 1)).collect();
     list.extend((0..298).map(|a| (a, a + 2)));
-    let found = find(&owners, vec![list]);
+    let found = find(&[1; 300], vec![list]);
     let molecules: Vec<_> = found
         .groups
         .iter()
