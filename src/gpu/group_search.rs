@@ -68,7 +68,7 @@ impl GpuGroupSearch {
             let found = self.counts.read(device, |words: &[u32]| {
                 bytemuck::pod_read_unaligned::<GpuMoleculesFound>(bytemuck::cast_slice(words))
             })?;
-            if !self.search.grow(device, &found)? {
+            if found.crowded != 0 || !self.search.grow(device, &found)? {
                 return Ok(Some(found));
             }
         }

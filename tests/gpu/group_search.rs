@@ -281,7 +281,7 @@ fn molecules_of_all_sizes_meet() {
     }
     let mut search = search(&device);
     let found = assert_same(&mut search, &scene, MARGIN);
-    assert!(found.groups.len() > 100, "{}", found.groups.len());
+    assert!(found.groups.len() > 30, "{}", found.groups.len());
     // Far away, where positions are rounded.
     for offset in [Vec3::splat(1.0e4), Vec3::new(-3.0e5, 1.0, 0.0)] {
         for body in &mut scene.1 {
@@ -320,10 +320,9 @@ fn large_molecules_that_interpenetrate_are_compared_completely() {
 #[test]
 fn molecules_on_top_of_each_other_are_too_crowded() {
     let Some(device) = device() else { return };
-    let molecule = rigid((0..40).map(|k| (Vec3::X * 0.001 * k as f32, 0.1)));
     let scene = (
-        vec![molecule; 2000],
-        vec![body(Vec3::Y, Quat::IDENTITY); 2000],
+        vec![rigid([(Vec3::ZERO, 0.1)]); 70_000],
+        vec![body(Vec3::Y, Quat::IDENTITY); 70_000],
     );
     let mut search = search(&device);
     search.set_molecules(&scene.0).unwrap();

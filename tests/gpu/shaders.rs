@@ -385,18 +385,18 @@ fn structs_of_crowds_have_the_same_layout_in_rust_and_wgsl() {
             GpuCrowdParams,
             module(shader),
             "CrowdParams",
-            bodies,
-            owners,
             member_groups,
             groups,
             previous_member_groups,
+            unused,
+            bodies,
+            owners,
             ignored_pairs,
             push_out,
             dt,
             slop,
             max_push_speed,
             restitution_threshold,
-            padding,
         );
     }
     for shader in ["crowd_prepare", "crowd_solve", "crowd_bodies"] {

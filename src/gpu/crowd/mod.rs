@@ -138,7 +138,6 @@ impl GpuContactSolver {
         self.packed.clear();
         self.packed
             .extend(substep.bodies.iter().map(GpuCrowdBody::from));
-        self.buffers.bodies.upload(&device, &self.packed)?;
         self.buffers.externals.upload(&device, &external.contacts)?;
         self.buffers
             .external_groups
@@ -148,9 +147,10 @@ impl GpuContactSolver {
         self.write_params(substep)
     }
 
-    /// Makes space for the groups of a substep.
+    /// Sends the bodies, which a substep changes, and makes space for its groups.
     fn allocate(&mut self, bodies: usize) -> Result<(), DeviceError> {
         let device = Arc::clone(&self.device);
+        self.buffers.bodies.upload(&device, &self.packed)?;
         let capacity = self.search.capacity();
         let external = std::mem::take(&mut self.current.external);
         let size = ContactSetSize {

@@ -41,9 +41,11 @@ use crate::spheres::SphereError;
 const MOLECULES_LENGTH: u32 = 0;
 const CELLS_LENGTH: u32 = 1;
 
-/// Close pairs and groups per molecule for which there is memory at first.
+/// Close pairs per molecule for which there is memory at first.
 const FIRST_PAIRS: u32 = 8;
-const FIRST_GROUPS: u32 = 4;
+
+/// Maximum number of groups for which there is memory at first: they are large.
+const FIRST_GROUPS: u32 = 4096;
 
 /// Factor by which memory grows beyond what is needed.
 const GROWTH: f64 = 1.25;
@@ -172,7 +174,7 @@ impl MoleculeSearchOnDevice {
         let count = molecules.len() as u32;
         self.capacity = Capacity {
             pairs: self.capacity.pairs.max(count.saturating_mul(FIRST_PAIRS)),
-            groups: self.capacity.groups.max(count.saturating_mul(FIRST_GROUPS)),
+            groups: self.capacity.groups.max(count.min(FIRST_GROUPS)),
         };
         self.scene = Some(self.new_scene(device, molecules)?);
         Ok(())
