@@ -31,6 +31,9 @@ const MAX_PITCH: f32 = FRAC_PI_2 - 0.05;
 /// Factor on the radii per key press.
 const RADII_STEP: f32 = 1.05;
 
+/// Mouse buttons that move something.
+const DRAG_BUTTONS: [MouseButton; 3] = [MouseButton::Left, MouseButton::Middle, MouseButton::Right];
+
 /// Handles keyboard and mouse.
 pub struct ControlsPlugin;
 
@@ -128,6 +131,20 @@ impl Mouse<'_, '_> {
             radius: ARCBALL_RADIUS * window.height(),
             cursor: window.cursor_position()?,
         })
+    }
+}
+
+/// Whether the user moves a molecule, the camera or the light.
+#[derive(SystemParam)]
+pub struct UserMotion<'w> {
+    held: Res<'w, HeldInput>,
+    buttons: Res<'w, ButtonInput<MouseButton>>,
+}
+
+impl UserMotion<'_> {
+    /// Held mouse buttons count even while the mouse rests.
+    pub fn is_active(&self) -> bool {
+        !self.held.0.is_zero() || self.buttons.any_pressed(DRAG_BUTTONS)
     }
 }
 

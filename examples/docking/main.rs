@@ -57,6 +57,7 @@ mod headless;
 mod keyboard;
 mod overlay;
 mod physics_push;
+mod rocking;
 mod view;
 mod view_settings;
 mod window;
