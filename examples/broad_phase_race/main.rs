@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Run small scenes with few frames, as a smoke test.
     #[arg(long)]
     quick: bool,
-    /// Show the race in a window instead, with a view for each search.
+    /// Show the race in a window instead: the same spheres in a view for each search.
     #[arg(long, conflicts_with_all = ["screenshot", "report"])]
     show: bool,
     /// With --show or --screenshot: number of falling spheres.

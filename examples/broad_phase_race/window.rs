@@ -1,5 +1,7 @@
 //! The race in a window: a view for each search, all with the same falling spheres. All
 //! searches get the same time per frame, so that the faster ones are ahead.
+//!
+//! Overlapping pairs are separated in one order, so the spheres of all views take the same path.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,7 +63,7 @@ impl Lane {
             self.pairs = self.runner.frame(self.falling.spheres(), false)?;
             self.last_time = begin.elapsed();
             self.credit = self.credit.saturating_sub(self.last_time);
-            self.falling.respond(self.runner.pairs());
+            self.falling.respond_in_order(self.runner.pairs());
             self.step += 1;
         }
         Ok(())

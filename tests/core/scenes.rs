@@ -1,11 +1,13 @@
 //! Scenes of spheres and molecules: sizes, trajectories and invalid configs.
 
 use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
+use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::scenes::{
     CirculatingSpheres, CirculatingSpheresConfig, CrowdedBoxConfig, FallingSpheres, ForcedSpheres,
     ForcedSpheresConfig, RadiusDistribution, crowded_box, polydisperse_spheres,
 };
-use bevy_rapier_molecules::search::{PairBuffer, PairSearch, UniformGrid};
+use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
+use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch, SearchKind, UniformGrid};
 
 use crate::common::carbons::rod;
 
@@ -32,6 +34,48 @@ fn spheres_fall_and_become_denser() {
     let highest = falling.spheres().extent().unwrap().high.y;
     assert!(highest < 0.6 * falling.edge());
     assert!(counts[60] > 3 * counts[0], "{counts:?}");
+}
+
+/// The scene of the race after 60 steps with a search.
+fn fallen(mut search: Box<dyn PairSearch>, in_order: bool) -> FallingSpheres {
+    let mut falling = FallingSpheres::new(1500, 0.1, 1).unwrap();
+    let mut pairs = PairBuffer::new();
+    for _ in 0..60 {
+        falling.advance();
+        search
+            .find_pairs(falling.spheres(), 0.0, &mut pairs)
+            .unwrap();
+        if in_order {
+            falling.respond_in_order(&pairs);
+        } else {
+            falling.respond(&pairs);
+        }
+    }
+    falling
+}
+
+#[test]
+fn spheres_separated_in_order_fall_alike_with_all_searches() {
+    let bits = |falling: &FallingSpheres| -> Vec<[u32; 3]> {
+        let spheres = falling.spheres();
+        let centers = (0..spheres.len()).map(|index| spheres.center(index));
+        centers
+            .map(|center| center.to_array().map(f32::to_bits))
+            .collect()
+    };
+    let searches = || {
+        let rapier: Box<dyn PairSearch> = Box::new(SpheresInBoxes::new(RapierBvh::new()));
+        let own = SearchKind::ALL.map(SearchKind::search);
+        own.into_iter().chain([rapier])
+    };
+    let expected = fallen(Box::new(BruteForce), true);
+    for search in searches() {
+        let name = search.name();
+        assert!(bits(&fallen(search, true)) == bits(&expected), "{name}");
+    }
+    // Without an order, at least one search takes another path.
+    let reference = fallen(Box::new(BruteForce), false);
+    assert!(searches().any(|search| bits(&fallen(search, false)) != bits(&reference)));
 }
 
 #[test]
