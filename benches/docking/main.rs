@@ -1,5 +1,5 @@
 //! Cost of an overlap check and of a motion until contact, against brute force: the comparison
-//! of Turk (1989), for a ligand at its receptor and for two proteins. Also his two grids, the
+//! of Turk (1989), for a ligand at its receptor and for two proteins. Also the
 //! energy from a lattice against the sum over all pairs, and the docking search.
 //!
 //! The molecules are at the surface and move by about the width of an atom. Rounds are
@@ -8,8 +8,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod energy;
-mod grids;
-mod hashed_grid;
 mod ligands;
 mod search;
 
@@ -61,7 +59,6 @@ fn main() -> ExitCode {
             "brute force, an overlap check, and a motion until contact",
             touch,
         ),
-        Part::new("grids", "dense against hashed cells", grids::run),
         Part::new(
             "energy",
             "the energy from a lattice against the sum over all pairs",

@@ -24,7 +24,6 @@ use common::{AnyError, BackendArguments, CommonArguments, Device, Head, Screensh
 use table::{Table, Tables};
 
 mod brownian;
-mod cells;
 #[path = "../common/mod.rs"]
 mod common;
 mod crossovers;
@@ -88,8 +87,6 @@ enum Experiment {
     Splitting,
     /// Cell lists A, B and C and brute force under Brownian motion.
     Brownian,
-    /// Atoms per cell of a full and a hashed grid.
-    Cells,
     /// Boxes and atoms of a vesicle of lipids.
     Vesicle,
     /// A sparse gas, a dense liquid, one large sphere among small ones, proteins.
@@ -152,7 +149,6 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
             Experiment::Falling => falling::run(arguments, &mut tables)?,
             Experiment::Splitting => splitting::run(arguments, &mut tables)?,
             Experiment::Brownian => brownian::run(arguments, &mut tables)?,
-            Experiment::Cells => cells::run(&mut tables)?,
             Experiment::Vesicle => device = vesicle::run(arguments, &mut tables)?,
             Experiment::Others => others::run(arguments, &mut tables)?,
             Experiment::Crossovers => crossovers::run(arguments, &mut tables)?,

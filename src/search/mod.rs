@@ -65,7 +65,7 @@ pub(crate) mod uniform_grid;
 pub use auto_grid::AutoGrid;
 pub use brute_force::BruteForce;
 pub use error::SearchError;
-pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
+pub use hash_grid::HashGrid;
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub(crate) use molecules::MoleculePairSearch;

@@ -215,7 +215,11 @@ impl CellLists {
     ) -> ControlFlow<B> {
         let cells = self.range(ball);
         let count = |range: &RangeInclusive<i64>| (range.end() - range.start() + 1).max(0) as f64;
-        if cells.iter().map(count).product::<f64>() > self.first.len() as f64 {
+        let cell_count: f64 = cells.iter().map(count).product();
+        if cell_count == 0.0 {
+            return ControlFlow::Continue(());
+        }
+        if cell_count > self.first.len() as f64 {
             // A huge ball: every sphere once.
             for (index, other) in self.balls.iter().enumerate() {
                 *tests += 1;
@@ -246,7 +250,8 @@ impl CellLists {
     #[inline]
     fn range(&self, ball: &Ball) -> [RangeInclusive<i64>; 3] {
         let center = ball.center.as_dvec3() - self.low;
-        let radius = f64::from(ball.radius);
+        // A ball with a negative radius may touch spheres that contain its center.
+        let radius = f64::from(ball.radius).max(0.0);
         // Rounding must not separate balls that touch at a face.
         let reach = radius + FACE_ROUNDING * (ball.center.as_dvec3().abs().max_element() + radius);
         let [low, high] = [-reach, reach].map(|reach| ((center + reach) / self.width).floor());
@@ -267,8 +272,9 @@ impl CellLists {
             let low = DVec3::from_array(cell.map(|coordinate| coordinate as f64)) * self.width;
             let center = ball.center.as_dvec3() - self.low;
             let nearest = center.clamp(low, low + self.width);
-            let scale = center.abs().max_element() + f64::from(ball.radius);
-            if nearest.distance(center) > f64::from(ball.radius) + FACE_ROUNDING * scale {
+            let radius = f64::from(ball.radius).max(0.0);
+            let scale = ball.center.as_dvec3().abs().max_element() + radius;
+            if nearest.distance(center) > radius + FACE_ROUNDING * scale {
                 return None;
             }
         }

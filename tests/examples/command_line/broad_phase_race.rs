@@ -80,6 +80,6 @@ fn assert_plotted(stem: &Path) {
 fn invalid_input_is_rejected_in_one_sentence() {
     let few = ["falling", "--most", "10"];
     assert_rejected("broad_phase_race", &few, "--most must be at least 1000");
-    let no_folder = ["cells", "--out", "Cargo.toml"];
+    let no_folder = ["others", "--out", "Cargo.toml"];
     assert_rejected("broad_phase_race", &no_folder, "Cargo.toml");
 }
