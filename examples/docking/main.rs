@@ -29,7 +29,7 @@
 //! | + - | scale the radii |
 //! | X, [ ] | stereo mode, eye distance |
 //! | T, K, I | transparency, colors, headlight |
-//! | F, B, R , . | flash, beep, rocking |
+//! | F, B, R , . | flash, beep, rocking, which pauses while you move something |
 //! | Esc | quit |
 //!
 //! `--help` lists the options and the exit codes.

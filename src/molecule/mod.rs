@@ -24,7 +24,7 @@
 //!
 //! # Papers
 //!
-//! [`LocalGrid`] is the grid of G. Turk, *Interactive Collision Detection for Molecular
+//! [`LocalGrid`] is based on the grid of G. Turk, *Interactive Collision Detection for Molecular
 //! Graphics* (University of North Carolina, 1989). Sharing one template between all copies of a
 //! molecule follows J. Pauschenwein's thesis (2022, section 4.1).
 

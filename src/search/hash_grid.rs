@@ -8,7 +8,7 @@ use super::uniform_grid::{MAX_COMPARISONS, ReachPlan, WIDENING};
 use super::{GridCell, Pair, PairSearch, SearchError};
 use crate::spheres::SphereSet;
 
-/// Number of slots of the paper's table; more if there are more spheres.
+/// Least number of slots, as in the paper; more if there are more spheres.
 const MIN_SLOTS: usize = 4096;
 
 /// Spheres per task.
@@ -37,7 +37,8 @@ type Cell = [i64; 3];
 
 /// Uniform grid with its cells in a hash table.
 ///
-/// The second form of uniform subdivision of Turk (1989, section 5.2):
+/// After the second form of uniform subdivision of Turk (1989, section 5.2), which puts each
+/// sphere into all cells that it falls within and does not tell cells of a slot apart. Here:
 ///
 /// 1. the cell of each sphere is hashed to a slot of the table, and the sphere becomes the
 ///    head of the linked list of that slot;

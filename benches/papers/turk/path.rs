@@ -31,14 +31,14 @@ pub fn run(run: &mut Run) -> Done {
         Column::measured("motion, nm", "nm").decimals(2),
         Column::number("collide"),
         Column::number("static: pass through"),
-        Column::measured("static: stop before, nm", "nm").decimals(4),
+        Column::measured("static: stop before, nm", "nm"),
         Column::number("binary search: pass through"),
         Column::number("binary search: pass a contact"),
         Column::number("binary search: end in overlap"),
-        Column::measured("binary search: stop before, nm", "nm").decimals(4),
+        Column::measured("binary search: stop before, nm", "nm"),
         Column::number("this crate: pass a contact"),
         Column::number("this crate: end in overlap"),
-        Column::measured("this crate: stop before, nm", "nm").decimals(4),
+        Column::measured("this crate: stop before, nm", "nm"),
     ];
     let title = format!(
         "**Figure 3.** {wanted} motions of trimethoprim near dihydrofolate reductase for each \

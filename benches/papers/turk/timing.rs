@@ -33,7 +33,7 @@ const POSES: usize = 64;
 const FRAME_MICROS: f64 = 1.0e6 / 60.0;
 
 /// Distance of the rotating ligand from the receptor, nm: "somewhat removed" in the paper.
-const REMOVED_NM: f32 = 0.3;
+const REMOVED_NM: f32 = 0.5;
 
 pub fn run(run: &mut Run) -> Done {
     memory(run)?;
