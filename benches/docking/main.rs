@@ -1,5 +1,6 @@
-//! Cost of an overlap check and of a motion until contact, against brute force, for a
-//! ligand at its receptor and for two proteins. Also the energy from a lattice against the sum over all pairs, and the docking search.
+//! Cost of an overlap check and of a motion until contact, against brute force, for a ligand at
+//! its receptor and for two proteins. Also the energy from a lattice against the sum over all
+//! pairs, and the docking search.
 //!
 //! The molecules are at the surface and move by about the width of an atom. Rounds are
 //! interleaved and the best round is reported.

@@ -29,6 +29,7 @@ pub fn run(run: &mut Run) -> Done {
     let lengths = run.pick(&LENGTHS_NM[..], &LENGTHS_NM[2..3]);
     let columns = vec![
         Column::measured("motion, nm", "nm").decimals(2),
+        Column::number("motions"),
         Column::number("collide"),
         Column::number("static: pass through"),
         Column::measured("static: stop before, nm", "nm"),
@@ -41,9 +42,9 @@ pub fn run(run: &mut Run) -> Done {
         Column::measured("this crate: stop before, nm", "nm"),
     ];
     let title = format!(
-        "**Figure 3.** {wanted} motions of trimethoprim near dihydrofolate reductase for each \
-         length: how many collide on their way; of these, how many a method lets pass, and how \
-         far from the first contact the others end (mean, nm). Every path is sampled every \
+        "**Figure 3.** Motions of trimethoprim near dihydrofolate reductase, by their length: \
+         how many collide on their way; of these, how many a method does not stop in time, and \
+         how far before the first contact the others end (mean). Paths are sampled every \
          {SAMPLE_NM} nm."
     );
     let mut table = run.table(&title, columns);
@@ -60,6 +61,7 @@ pub fn run(run: &mut Run) -> Done {
         let mean = |(count, sum): (u32, f64)| (count > 0).then(|| sum / f64::from(count));
         table.row(cells![
             f64::from(length),
+            sums.motions,
             sums.collide,
             sums.static_passes,
             mean(sums.static_gap),
@@ -97,6 +99,7 @@ fn motion(
 /// Sums over the motions.
 #[derive(Default)]
 struct Sums {
+    motions: u32,
     collide: u32,
     static_passes: u32,
     static_gap: (u32, f64),
@@ -111,6 +114,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, scene: &Scene, pose: &Pose, motion: &RigidMotion, length: f32) -> Done {
+        self.motions += 1;
         let collides = |fraction: f64| {
             let pose = motion.pose_at(pose, fraction);
             scene.brute_force.collides(&scene.atoms, &pose, &mut 0)
