@@ -123,11 +123,12 @@ impl HubbardDetector {
         }
     }
 
-    /// The next event and its time, or `limit` s without an event.
-    fn next_event(&mut self, limit: f64) -> (f64, Option<(u32, CollisionPartner)>) {
+    /// The next event up to `until` s and its time, or the end without an event.
+    fn next_event(&mut self, until: f64) -> (f64, Option<(u32, CollisionPartner)>) {
         let now = self.now;
-        self.build_trapezoids(limit - now);
-        let mut best = (limit, None);
+        let interval = self.config.interval;
+        self.build_trapezoids(interval);
+        let mut best = (until.min(now + interval), None);
         let (bounds, walls) = (&self.bounds, &self.boxed_walls);
         let spheres = bounds.bounds.len() as u32;
         // Walls follow the spheres in the sweep.
@@ -155,7 +156,7 @@ impl HubbardDetector {
             }
         });
         let full = self.config.sweep == HubbardSweep::Full;
-        let horizon = if full { limit } else { best.0 } - now;
+        let horizon = if full { interval } else { best.0 - now };
         let crossings = &mut self.bounds.counts.checks;
         let overlap = self.sweep.first_overlap(horizon, full, crossings);
         if let Some((time, a, b)) = overlap
@@ -175,8 +176,7 @@ impl CollisionDetector for HubbardDetector {
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
         check_not_past(until, self.now)?;
         while self.now < until {
-            let limit = (self.now + self.config.interval).min(until);
-            let (time, event) = self.next_event(limit);
+            let (time, event) = self.next_event(until);
             self.now = time;
             for sphere in 0..self.bounds.bounds.len() as u32 {
                 self.bounds.reset(sphere, time, motion, false)?;
