@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fs;
 use std::sync::OnceLock;
+use std::thread;
 use std::time::Instant;
 
 /// Shortest measured time, s. Shorter runs are repeated, because the system counts in ticks
@@ -43,6 +44,8 @@ pub fn resident_bytes() -> Option<f64> {
 /// CPU seconds of this thread, or wall seconds where the system does not report them.
 pub fn thread_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
+    // The scheduler updates the time of a running thread at its next tick, or when it yields.
+    thread::yield_now();
     let reported = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let reported = reported.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     match reported {

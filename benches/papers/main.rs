@@ -8,6 +8,8 @@
 mod common;
 mod johnson;
 mod kim;
+#[path = "../../examples/common/plots.rs"]
+mod plots;
 mod poirrier;
 mod thesis;
 mod turk;
@@ -24,6 +26,8 @@ pub struct Options {
     /// Directory for the plots.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers"))]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub kim: kim::KimOptions,
 }
 
 fn main() -> ExitCode {
