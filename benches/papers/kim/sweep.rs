@@ -23,6 +23,9 @@ const SCENES: u64 = 4;
 /// Begin of the windows, s: the middle of the paper's simulations.
 const BEGIN: f64 = 7.5;
 
+/// Largest ratio in the paper. Longer durations than those that exceed it are left out.
+const LARGEST_RATIO: f64 = 2017.4;
+
 /// The fastest durations for a number of spheres, s.
 pub struct BestIntervals {
     pub spheres: u32,
@@ -99,6 +102,9 @@ pub fn run(run: &mut Run) -> Result<Vec<BestIntervals>, Box<dyn Error>> {
                 seconds[1],
                 seconds[1] / bounds[1],
             ]);
+            if seconds[1] / bounds[1] > LARGEST_RATIO {
+                break;
+            }
         }
         best.push(BestIntervals {
             spheres: count,
