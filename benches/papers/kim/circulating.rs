@@ -11,9 +11,9 @@ use crate::common::{Column, Done, Run, cells};
 const PAPER: f64 = 2.846;
 
 pub fn run(run: &mut Run, scenes: u64) -> Done {
-    let full: &[Option<f64>] = &[None, Some(15.0), Some(20.0), Some(30.0), Some(40.0)];
+    let full: &[Option<f64>] = &[None, Some(20.0), Some(30.0), Some(40.0)];
     let (count, simulated, sides) = run.pick((1000, 7.0, full), (50, 0.2, &[None]));
-    let scenes = scenes.div_ceil(10);
+    let scenes = scenes.div_ceil(25);
     let title = format!(
         "**{count} circulating particles**: {simulated} simulated seconds, mean of {scenes} \
          scenes and standard deviation; the cost model's choice first."

@@ -5,21 +5,28 @@ use bevy_rapier_molecules::scenes::ForcedSpheresConfig;
 
 use super::start::{Start, Window};
 use super::sweep::{BestIntervals, SWEEPS};
-use super::{RULES, for_each_scene, mean, spread};
+use super::{for_each_scene, mean, spread};
 use crate::common::{Column, Done, Run, cells};
 
 /// Begin of the first window and end of the last one, s. Simulations of the paper end at 15 s.
 const SIMULATED: [f64; 2] = [1.0, 15.0];
 
 /// A row of the paper's table, and the length of our windows in s.
-struct Row {
-    spheres: u32,
+pub struct Row {
+    pub spheres: u32,
     length: f64,
     /// CPU seconds of time-varying bounds and of Hubbard in the paper.
     paper: [f64; 2],
 }
 
-const ROWS: [Row; 4] = [
+impl Row {
+    /// The ratio in the paper.
+    pub fn ratio(&self) -> f64 {
+        self.paper[1] / self.paper[0]
+    }
+}
+
+pub const ROWS: [Row; 4] = [
     Row {
         spheres: 30,
         length: 14.0,
@@ -37,7 +44,7 @@ const ROWS: [Row; 4] = [
     },
     Row {
         spheres: 1000,
-        length: 0.2,
+        length: 0.1,
         paper: [1.372, 2767.8299],
     },
 ];
@@ -84,10 +91,7 @@ pub fn run(run: &mut Run, scenes: u64, intervals: &[BestIntervals]) -> Done {
             let place = (seed as f64 - 0.5) / scenes as f64;
             let begin = begin + place * (end - begin - length);
             let start = Start::new(&config, Window { begin, length })?;
-            let mut all = Vec::new();
-            for (_, rules) in RULES {
-                all.push(start.time_varying(rules)?);
-            }
+            let mut all = vec![start.published()?, start.own()?];
             for (sweep, interval) in SWEEPS.into_iter().zip(best.intervals) {
                 all.push(start.hubbard(&HubbardConfig {
                     interval,
@@ -122,7 +126,7 @@ pub fn run(run: &mut Run, scenes: u64, intervals: &[BestIntervals]) -> Done {
             spread(&whole),
             mean(&whole) / mean(&published),
             mean(&first) / mean(&first_end),
-            row.paper[1] / row.paper[0],
+            row.ratio(),
             contacts,
             same.count(),
         ]);

@@ -12,9 +12,12 @@ use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use super::{for_each_scene, mean, timed};
 use crate::common::{Column, Done, Run, cells};
 
-/// Time for which both methods run before a window, s: it sorts Hubbard's lines, and no bound
-/// is as old as the detector.
+/// Time for which Hubbard's broad phase runs before a window, s: the first sweep sorts all lines.
 const LEAD: f64 = 0.005;
+
+/// Time for which time-varying bounds run at least before a window, s: most bounds collide
+/// within that time, so that their ages are spread.
+const WARM_UP: f64 = 0.3;
 
 /// A window of simulated time, s.
 #[derive(Clone, Copy)]
@@ -47,45 +50,50 @@ pub struct Rates {
     pub crossings: f64,
 }
 
-/// A scene shortly before a window.
+/// A scene [`LEAD`] before a window.
 pub struct Start {
     motion: ForcedSpheres,
-    detector: TimeVaryingDetector,
-    rules: TimeVaryingRules,
+    /// Time-varying bounds by the rules of this library, which have moved the spheres so far.
+    own: TimeVaryingDetector,
+    /// The published rules, and the spheres as they have moved them during [`WARM_UP`].
+    published: (TimeVaryingDetector, ForcedSpheres),
     window: Window,
 }
 
 impl Start {
-    /// Simulates a scene until [`LEAD`] before a window.
     pub fn new(config: &ForcedSpheresConfig, window: Window) -> Result<Self, Box<dyn Error>> {
+        let [warm_up, lead] = [WARM_UP, LEAD].map(|time| (window.begin - time).max(0.0));
         let mut motion = ForcedSpheres::new(config)?;
-        let rules = TimeVaryingRules::default();
-        let mut detector = time_varying(rules, 0.0, &mut motion)?;
-        detector.advance((window.begin - LEAD).max(0.0), &mut motion)?;
+        let mut own = time_varying(TimeVaryingRules::FirstEnd, 0.0, &mut motion)?;
+        own.advance(warm_up, &mut motion)?;
+        let mut other = motion.clone();
+        let mut published = time_varying(TimeVaryingRules::Published, warm_up, &mut other)?;
+        published.advance(lead, &mut other)?;
+        own.advance(lead, &mut motion)?;
         Ok(Self {
             motion,
-            detector,
-            rules,
+            own,
+            published: (published, other),
             window,
         })
     }
 
-    /// Runs time-varying bounds in the window.
-    pub fn time_varying(&self, rules: TimeVaryingRules) -> Result<Measured, Box<dyn Error>> {
-        let mut motion = self.motion.clone();
-        let mut detector = if rules == self.rules {
-            self.detector.clone()
-        } else {
-            time_varying(rules, self.detector.time(), &mut motion)?
-        };
-        self.measure(&mut detector, motion)
+    /// Runs time-varying bounds by the rules of this library in the window.
+    pub fn own(&self) -> Result<Measured, Box<dyn Error>> {
+        self.measure(&mut self.own.clone(), self.motion.clone())
+    }
+
+    /// Runs time-varying bounds by the published rules in the window.
+    pub fn published(&self) -> Result<Measured, Box<dyn Error>> {
+        let (detector, motion) = &self.published;
+        self.measure(&mut detector.clone(), motion.clone())
     }
 
     /// Runs Hubbard's broad phase in the window.
     pub fn hubbard(&self, config: &HubbardConfig) -> Result<Measured, Box<dyn Error>> {
         let mut motion = self.motion.clone();
         let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
-        let now = self.detector.time();
+        let now = self.own.time();
         let mut detector = HubbardDetector::new(&spheres, walls, config, now, &mut motion)?;
         self.measure(&mut detector, motion)
     }
@@ -162,7 +170,7 @@ pub fn run(run: &mut Run, scenes: u64) -> Done {
                 interval: 0.001,
                 ..HubbardConfig::default()
             };
-            let own = start.time_varying(TimeVaryingRules::default())?;
+            let own = start.own()?;
             Ok([own, start.hubbard(&hubbard)?])
         })?;
         let over = |pick: fn(&[Measured; 2]) -> f64| mean_of(&measured, pick);

@@ -2,13 +2,12 @@
 
 use std::error::Error;
 
-use bevy_rapier_molecules::motion::unknown_trajectories::{
-    HubbardConfig, HubbardSweep, TimeVaryingRules,
-};
+use bevy_rapier_molecules::motion::unknown_trajectories::{HubbardConfig, HubbardSweep};
 use bevy_rapier_molecules::scenes::ForcedSpheresConfig;
 
 use super::for_each_scene;
-use super::start::{Start, Window, mean_of};
+use super::hubbard::ROWS;
+use super::start::{Measured, Start, Window, mean_of};
 use crate::common::{Column, Run, cells};
 
 /// Both sweeps.
@@ -22,6 +21,12 @@ const SCENES: u64 = 4;
 
 /// Begin of the windows, s: the middle of the paper's simulations.
 const BEGIN: f64 = 7.5;
+
+/// Duration times number of spheres, s, for which the ratios are close to the paper's. Fitted.
+const FITTED: f64 = 40.0;
+
+/// Ratio above which longer durations are left out: all of the paper's are smaller.
+const MAX_RATIO: f64 = 2100.0;
 
 /// The fastest durations for a number of spheres, s.
 pub struct BestIntervals {
@@ -54,7 +59,7 @@ pub fn run(run: &mut Run) -> Result<Vec<BestIntervals>, Box<dyn Error>> {
         Column::number("÷ published").decimals(0),
     ];
     let mut table = run.table(&title, columns);
-    let mut best = Vec::new();
+    let (mut best, mut ratios) = (Vec::new(), Vec::new());
     for &(count, length) in rows {
         let starts = for_each_scene(SCENES, |seed| {
             let config = ForcedSpheresConfig {
@@ -64,8 +69,8 @@ pub fn run(run: &mut Run) -> Result<Vec<BestIntervals>, Box<dyn Error>> {
             };
             let begin = BEGIN;
             let start = Start::new(&config, Window { begin, length })?;
-            let first_end = start.time_varying(TimeVaryingRules::FirstEnd)?.seconds;
-            let published = start.time_varying(TimeVaryingRules::Published)?.seconds;
+            let first_end = start.own()?.seconds;
+            let published = start.published()?.seconds;
             Ok((start, [first_end, published]))
         })?;
         let bounds = [0, 1].map(|k| mean_of(&starts, |(_, seconds)| seconds[k]));
@@ -73,13 +78,7 @@ pub fn run(run: &mut Run) -> Result<Vec<BestIntervals>, Box<dyn Error>> {
         for &interval in intervals {
             let measured = for_each_scene(SCENES, |seed| {
                 let (start, _) = &starts[seed as usize - 1];
-                let [first, whole] = SWEEPS.map(|sweep| {
-                    start.hubbard(&HubbardConfig {
-                        interval,
-                        sweep,
-                        ..HubbardConfig::default()
-                    })
-                });
+                let [first, whole] = SWEEPS.map(|sweep| hubbard(start, sweep, interval));
                 Ok([first?, whole?])
             })?;
             let seconds = [0, 1].map(|k| mean_of(&measured, |both| both[k].seconds));
@@ -99,11 +98,42 @@ pub fn run(run: &mut Run) -> Result<Vec<BestIntervals>, Box<dyn Error>> {
                 seconds[1],
                 seconds[1] / bounds[1],
             ]);
+            if seconds[1] / bounds[1] > MAX_RATIO {
+                break;
+            }
         }
         best.push(BestIntervals {
             spheres: count,
             intervals: fastest.map(|(_, interval)| interval),
         });
+        let fitted = for_each_scene(SCENES, |seed| {
+            let (start, _) = &starts[seed as usize - 1];
+            hubbard(start, HubbardSweep::Full, FITTED / f64::from(count))
+        })?;
+        ratios.push(mean_of(&fitted, |one| one.seconds) / bounds[1]);
+    }
+    let title = format!(
+        "**The paper's ratios** of all crossings to published bounds, at a duration of {FITTED} s \
+         ÷ spheres, which is fitted to them."
+    );
+    let columns = vec![
+        Column::number("spheres"),
+        Column::number("duration of bounds, s").decimals(3),
+        Column::number("ratio").decimals(0),
+        Column::number("ratio in the paper").decimals(0),
+    ];
+    let mut table = run.table(&title, columns);
+    for (row, ratio) in ROWS.iter().zip(ratios) {
+        let duration = FITTED / f64::from(row.spheres);
+        table.row(cells![row.spheres, duration, ratio, row.ratio()]);
     }
     Ok(best)
+}
+
+fn hubbard(start: &Start, sweep: HubbardSweep, interval: f64) -> Result<Measured, Box<dyn Error>> {
+    start.hubbard(&HubbardConfig {
+        interval,
+        sweep,
+        ..HubbardConfig::default()
+    })
 }
