@@ -40,6 +40,7 @@
 mod conservative_advancement;
 pub mod controls;
 mod distance_field;
+mod docking_group;
 mod docking_pair;
 pub mod energy;
 pub mod log;
@@ -51,6 +52,7 @@ mod session;
 mod slide;
 
 pub use conservative_advancement::{CONTACT_TOLERANCE_NM, SweepReport};
+pub use docking_group::{DockingGroup, GroupContact, GroupReport};
 pub use docking_pair::{DockingError, DockingPair, MoveReport, ResponseMode};
 pub use molecule::DockingMolecule;
 pub use overlap::{AtomPair, is_free, overlapping_atoms};

@@ -352,7 +352,7 @@ impl Session {
         let moved = if self.config.collisions {
             pair.respond(self.config.response, motion)
         } else {
-            pair.pass_through(motion)
+            pair.respond(ResponseMode::Cue, motion)
         };
         let report = moved.map_err(|error| self.explain(error))?;
         let role = self.config.moved;
