@@ -100,6 +100,18 @@ pub enum DockingError {
         /// Overlap, nm.
         penetration: f32,
     },
+    /// Atoms of one molecule overlap at the start of a turn about one of its bonds.
+    #[error(
+        "the molecule overlaps itself at the start of the turn: atom {} is {penetration} nm inside atom {}; set its torsions back, or turn collisions off",
+        atoms[0],
+        atoms[1]
+    )]
+    OverlapsItself {
+        /// The atom that turns, and the one that stays.
+        atoms: [u32; 2],
+        /// Overlap, nm.
+        penetration: f32,
+    },
     /// The tolerance is not a positive number.
     #[error("the tolerance must be a positive length, not {tolerance} nm")]
     BadTolerance {

@@ -23,7 +23,7 @@ fn session() -> Session {
 }
 
 fn with_energy(session: Session) -> Session {
-    let [large, small] = [Role::Receptor, Role::Ligand]
+    let [large, small] = [Role::Receptor, Role::LIGAND]
         .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
     let energy = EnergyGrid::new(&large, &small, &EnergyConfig::default()).unwrap();
     session.with_energy(Arc::new(energy))
@@ -37,9 +37,11 @@ fn random_input(random: &mut impl Rng) -> SessionInput {
         2 => SessionInput::Radii(random.random_range(0.5..1.5)),
         3 => SessionInput::Guidance(random.random()),
         4 => SessionInput::MoveToFreePose,
-        5 => SessionInput::Place(Role::Ligand, random_pose(random, 2.0)),
+        5 => SessionInput::Place(Role::LIGAND, random_pose(random, 2.0)),
         6 => SessionInput::Radii(-1.0),
-        12 | 13 => SessionInput::BodyPoses([random_pose(random, 0.5), random_pose(random, 3.0)]),
+        12 | 13 => {
+            SessionInput::BodyPoses(vec![random_pose(random, 0.5), random_pose(random, 3.0)])
+        }
         7..12 => {
             let modes = [
                 ResponseMode::Stop,
@@ -60,9 +62,9 @@ fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String)
     for _ in 0..inputs {
         let input = random_input(&mut random);
         recorder.record(&input).unwrap();
-        let before = (session.pose(Role::Receptor), session.pose(Role::Ligand));
+        let before = (session.pose(Role::Receptor), session.pose(Role::LIGAND));
         if session.apply(&input).is_err() {
-            let after = (session.pose(Role::Receptor), session.pose(Role::Ligand));
+            let after = (session.pose(Role::Receptor), session.pose(Role::LIGAND));
             assert_eq!(before, after, "rejected {input:?} changed a pose");
         }
     }
@@ -71,7 +73,7 @@ fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String)
 }
 
 fn poses(session: &Session) -> [Pose; 2] {
-    [Role::Receptor, Role::Ligand].map(|part| session.pose(part))
+    [Role::Receptor, Role::LIGAND].map(|part| session.pose(part))
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn recording_can_start_in_the_middle_of_a_session() {
         SessionInput::Response(ResponseMode::Push),
         SessionInput::Radii(0.8),
         SessionInput::Place(
-            Role::Ligand,
+            Role::LIGAND,
             Pose::new(Vec3::X * 4.0, Quat::from_rotation_z(1.0)),
         ),
     ] {
@@ -134,7 +136,7 @@ fn log_of_another_molecule_is_an_error() {
     assert!(matches!(
         result,
         LogError::OtherMolecule {
-            role: "ligand",
+            role: Role::LIGAND,
             logged_atoms: 18,
             ..
         }
@@ -151,12 +153,12 @@ fn log_of_another_molecule_is_an_error() {
         .clone()
         .with_scaled_radii(1.01)
         .unwrap();
-    let mut other = Session::new(Arc::new(fat), Arc::clone(session().template(Role::Ligand)));
+    let mut other = Session::new(Arc::new(fat), Arc::clone(session().template(Role::LIGAND)));
     let result = log.replay(&mut other).unwrap_err();
     assert!(matches!(
         result,
         LogError::OtherMolecule {
-            role: "receptor",
+            role: Role::Receptor,
             ..
         }
     ));
@@ -190,8 +192,8 @@ fn invalid_logs_are_errors_with_the_line() {
     let parse = |text: &str| SessionLog::parse(text).unwrap_err();
     assert_eq!(parse(""), LogError::NotALog);
     assert_eq!(parse("HEADER    HYDROLASE"), LogError::NotALog);
-    let version = text.replacen("docking-log 1", "docking-log 2", 1);
-    assert!(matches!(parse(&version), LogError::Version { version } if version == "2"));
+    let version = text.replacen("docking-log 2", "docking-log 3", 1);
+    assert!(matches!(parse(&version), LogError::Version { version } if version == "3"));
     let lines: Vec<&str> = text.lines().collect();
     let with = |number: usize, line: &str| {
         let mut lines = lines.clone();
@@ -236,9 +238,16 @@ fn inputs_round_trip_bit_for_bit() {
         SessionInput::SwitchMoved,
         SessionInput::MoveToFreePose,
         SessionInput::Radii(0.7),
-        SessionInput::BodyPoses([pose, Pose::from_translation(-odd)]),
+        SessionInput::Turn {
+            bond: 7,
+            angle: -0.0,
+        },
+        SessionInput::Torsions(Role::Ligand(2), vec![0.1 + 0.2, -0.0, f32::MIN_POSITIVE]),
+        SessionInput::Torsions(Role::LIGAND, Vec::new()),
+        SessionInput::BodyPoses(vec![pose, Pose::from_translation(-odd)]),
     ];
-    inputs.extend([Role::Receptor, Role::Ligand].map(|role| SessionInput::Place(role, pose)));
+    let roles = [Role::Receptor, Role::LIGAND, Role::Ligand(11)];
+    inputs.extend(roles.map(|role| SessionInput::Place(role, pose)));
     inputs.extend(modes.map(SessionInput::Response));
     inputs.extend([true, false].map(SessionInput::Collisions));
     inputs.extend([true, false].map(SessionInput::Guidance));
@@ -272,7 +281,14 @@ fn invalid_inputs_are_errors_with_the_reason() {
         ("move 1 2 3 4 5 6 7", "too many words"),
         ("place water 1 2 3 0 0 0 1", "expected receptor"),
         ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0", "fewer numbers"),
-        ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0 1 5", "too many words"),
+        ("carried 1 2 3 0 0 0 1 1 2 3 0 0 0 1 5", "fewer numbers"),
+        ("place ligand1 1 2 3 0 0 0 1", "expected receptor"),
+        ("place ligand02 1 2 3 0 0 0 1", "expected receptor"),
+        ("turn -1 0.5", "index of a bond"),
+        ("turn 1", "fewer numbers"),
+        ("turn 1 0.5 0.5", "too many words"),
+        ("torsions 0.5", "expected receptor"),
+        ("torsions ligand 0.5 nan", "not finite"),
         ("collisions maybe", "expected on"),
         ("response", "unknown response"),
     ] {
@@ -293,7 +309,10 @@ fn body_poses_are_replayed_without_physics() {
     let mut inputs = vec![SessionInput::Response(ResponseMode::Push)];
     inputs.extend((0..30).map(|_| {
         // Some overlap, like bodies that are pressed together.
-        SessionInput::BodyPoses([random_pose(&mut random, 0.1), random_pose(&mut random, 1.5)])
+        SessionInput::BodyPoses(vec![
+            random_pose(&mut random, 0.1),
+            random_pose(&mut random, 1.5),
+        ])
     }));
     inputs.extend([
         SessionInput::Response(ResponseMode::Slide),
@@ -304,10 +323,10 @@ fn body_poses_are_replayed_without_physics() {
         recorder.record(input).unwrap();
         let report = pushed.apply(input).unwrap();
         if let SessionInput::BodyPoses(poses) = input {
-            assert_eq!(self::poses(&pushed), *poses);
-            assert_eq!(report.pairs.len(), pushed.clashes().len());
-            overlapping += usize::from(!report.pairs.is_empty());
-            free += usize::from(report.pairs.is_empty());
+            assert_eq!(self::poses(&pushed)[..], poses[..]);
+            assert_eq!(report.contacts.len(), pushed.clashes().len());
+            overlapping += usize::from(!report.contacts.is_empty());
+            free += usize::from(report.contacts.is_empty());
         }
     }
     assert!(free > 0 && overlapping > 0);
@@ -323,7 +342,7 @@ fn body_poses_are_replayed_without_physics() {
         .apply(&SessionInput::Move(RigidMotion::translation(Vec3::X * 0.1)))
         .unwrap();
     let not_finite = Pose::from_translation(Vec3::NAN);
-    let result = again.apply(&SessionInput::BodyPoses([Pose::IDENTITY, not_finite]));
+    let result = again.apply(&SessionInput::BodyPoses(vec![Pose::IDENTITY, not_finite]));
     assert!(matches!(result, Err(SessionError::Docking(_))));
 }
 
@@ -334,7 +353,7 @@ fn overlapping_molecules_get_the_nearest_free_pose() {
         .apply(&SessionInput::Place(Role::Receptor, Pose::IDENTITY))
         .unwrap();
     session
-        .apply(&SessionInput::Place(Role::Ligand, Pose::IDENTITY))
+        .apply(&SessionInput::Place(Role::LIGAND, Pose::IDENTITY))
         .unwrap();
     assert!(!session.clashes().is_empty());
     let motion = SessionInput::Move(RigidMotion::translation(Vec3::X * 0.1));
@@ -343,16 +362,16 @@ fn overlapping_molecules_get_the_nearest_free_pose() {
     };
     assert!(distance > 0.0 && distance < 1.5, "{distance}");
     session.apply(&SessionInput::MoveToFreePose).unwrap();
-    assert_eq!(session.pose(Role::Ligand), free);
+    assert_eq!(session.pose(Role::LIGAND), free);
     assert!(session.clashes().is_empty());
     session.apply(&motion).unwrap();
     // Without collisions, overlaps are allowed.
     session.apply(&SessionInput::Collisions(false)).unwrap();
     session
-        .apply(&SessionInput::Place(Role::Ligand, Pose::IDENTITY))
+        .apply(&SessionInput::Place(Role::LIGAND, Pose::IDENTITY))
         .unwrap();
     session.apply(&motion).unwrap();
-    assert_eq!(session.pose(Role::Ligand).position, Vec3::X * 0.1);
+    assert_eq!(session.pose(Role::LIGAND).position, Vec3::X * 0.1);
 }
 
 #[test]
@@ -361,14 +380,14 @@ fn guidance_lowers_the_energy_for_either_molecule() {
         session().apply(&SessionInput::Guidance(true)),
         Err(SessionError::NoEnergy)
     );
-    for moved in [Role::Ligand, Role::Receptor] {
+    for moved in [Role::LIGAND, Role::Receptor] {
         let mut session = with_energy(session());
         session
             .apply(&SessionInput::Place(Role::Receptor, Pose::IDENTITY))
             .unwrap();
         session
             .apply(&SessionInput::Place(
-                Role::Ligand,
+                Role::LIGAND,
                 Pose::from_translation(Vec3::X * 0.6),
             ))
             .unwrap();
@@ -388,7 +407,7 @@ fn guidance_lowers_the_energy_for_either_molecule() {
         assert!(before < first - 2.0, "{first} {before}");
         let (one, other) = (
             session.molecule(Role::Receptor),
-            session.molecule(Role::Ligand),
+            session.molecule(Role::LIGAND),
         );
         let [receptor_pose, pose] = poses(&session);
         assert!(smallest_gap(one, &receptor_pose, other, &pose) > 0.0);

@@ -85,10 +85,15 @@ fn record(name: &str, inputs: &[SessionInput]) -> (String, Session) {
 fn molecules_push_each_other_without_a_window() {
     let mut inputs = vec![
         SessionInput::Place(Role::Receptor, Pose::IDENTITY),
-        SessionInput::Place(Role::Ligand, Pose::from_translation(Vec3::X * 3.0)),
+        SessionInput::Place(Role::LIGAND, Pose::from_translation(Vec3::X * 3.0)),
         SessionInput::Response(ResponseMode::Push),
     ];
-    inputs.extend([SessionInput::Move(RigidMotion::translation(Vec3::NEG_X * 0.2)); 20]);
+    inputs.extend(vec![
+        SessionInput::Move(RigidMotion::translation(
+            Vec3::NEG_X * 0.2
+        ));
+        20
+    ]);
     let (log, session) = record("push.log", &inputs);
     let arguments = [
         &SMALL[..],
@@ -114,7 +119,7 @@ fn recorded_body_poses_are_played_without_physics() {
         let angle = f32::from(k) / 7.0;
         let receptor = Pose::new(Vec3::Y * angle, Quat::from_rotation_x(angle));
         let ligand = Pose::new(Vec3::X * (3.0 - angle), Quat::from_rotation_y(-angle));
-        SessionInput::BodyPoses([receptor, ligand])
+        SessionInput::BodyPoses(vec![receptor, ligand])
     };
     let mut inputs = vec![SessionInput::Response(ResponseMode::Push)];
     inputs.extend((1..9).map(carried));
@@ -122,7 +127,7 @@ fn recorded_body_poses_are_played_without_physics() {
     let arguments = [&SMALL[..], &["--headless", "--play", &log, "--report", "-"]].concat();
     let report = json(&run("docking", &arguments), 0);
     assert_eq!(report["ended_the_same"], true);
-    let position = session.pose(Role::Ligand).position.to_array();
+    let position = session.pose(Role::LIGAND).position.to_array();
     for (axis, number) in position.into_iter().enumerate() {
         let reported = report["ligand_pose"]["position"][axis].as_f64().unwrap();
         assert_eq!(reported as f32, number);
