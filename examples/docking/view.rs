@@ -36,7 +36,7 @@ const CAMERA_DISTANCE: f32 = 2.6;
 
 /// Color groups: blue receptor, yellow first ligand, red marks.
 const RECEPTOR_GROUP: u32 = 4;
-const LIGAND_GROUPS: [u32; 4] = [11, 9, 2, 7];
+const LIGAND_GROUPS: [u32; 4] = [11, 2, 9, 7];
 const MARK_GROUP: u32 = 0;
 
 /// Color group of the atoms of the selected bond.

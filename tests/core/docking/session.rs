@@ -55,6 +55,245 @@ fn random_input(random: &mut impl Rng) -> SessionInput {
     }
 }
 
+/// Two rings and a lipid with torsions around another lipid.
+fn several() -> Session {
+    let [lipid, ring] =
+        ["popc.pdb", "p_xylene.pdb"].map(|file| Arc::clone(molecule(file).template()));
+    let mut session = Session::new(Arc::clone(&lipid), Arc::clone(&ring))
+        .with_ligand(ring)
+        .with_ligand(lipid);
+    for (role, x) in session.roles().zip([0.0, 2.5, -2.5, 5.0]) {
+        let pose = Pose::from_translation(Vec3::X * x);
+        session.apply(&SessionInput::Place(role, pose)).unwrap();
+    }
+    session
+}
+
+/// A random input for [`several`] molecules.
+fn random_input_for_several(random: &mut impl Rng) -> SessionInput {
+    let bonds = 41;
+    match random.random_range(0..40) {
+        0 => SessionInput::Place(Role::Ligand(1), random_pose(random, 3.0)),
+        1 => {
+            let angles = (0..bonds).map(|_| random.random_range(-0.2..0.2));
+            SessionInput::Torsions(Role::Ligand(2), angles.collect())
+        }
+        2 => {
+            let poses = (0..4).map(|_| random_pose(random, 4.0));
+            SessionInput::BodyPoses(poses.collect())
+        }
+        3..8 => SessionInput::SwitchMoved,
+        8..20 => SessionInput::Turn {
+            bond: random.random_range(0..bonds + 1),
+            angle: random.random_range(-2.0..2.0),
+        },
+        20..30 => SessionInput::Move(random_motion(random)),
+        _ => random_input(random),
+    }
+}
+
+/// The poses, torsions and settings as bits.
+fn state(session: &Session) -> (Vec<u32>, String) {
+    let mut bits = Vec::new();
+    for role in session.roles() {
+        let pose = session.pose(role);
+        let numbers = pose
+            .position
+            .to_array()
+            .into_iter()
+            .chain(pose.rotation.to_array());
+        let numbers = numbers.chain(session.torsions(role).iter().copied());
+        let positions = session.molecule(role).template().positions();
+        let positions = positions.iter().flat_map(|position| position.to_array());
+        bits.extend(numbers.chain(positions).map(f32::to_bits));
+    }
+    (bits, format!("{:?}", session.config()))
+}
+
+#[test]
+fn several_molecules_and_torsions_are_replayed_bit_for_bit() {
+    let (mut turned, mut moved) = (0, [0; 4]);
+    for seed in 0..4 {
+        let mut session = several();
+        let mut random = Pcg64::seed_from_u64(seed);
+        // Recording starts in the middle.
+        for _ in 0..20 {
+            let _ = session.apply(&random_input_for_several(&mut random));
+        }
+        let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
+        for _ in 0..100 {
+            let input = random_input_for_several(&mut random);
+            recorder.record(&input).unwrap();
+            let before = state(&session);
+            match session.apply(&input) {
+                Err(_) => assert_eq!(state(&session), before, "rejected {input:?}"),
+                Ok(_) => match input {
+                    SessionInput::Turn { .. } => turned += 1,
+                    SessionInput::Move(_) => moved[session.config().moved.index()] += 1,
+                    _ => {}
+                },
+            }
+        }
+        let text = String::from_utf8(recorder.finish(&session).unwrap()).unwrap();
+        assert!(text.starts_with("docking-log 2\n"));
+        let log = SessionLog::parse(&text).unwrap();
+        let mut again = several();
+        again
+            .apply(&SessionInput::Torsions(Role::Ligand(2), vec![0.3; 41]))
+            .unwrap();
+        log.replay(&mut again).unwrap();
+        assert_eq!(state(&again), state(&session));
+        // A different torsion is another end, even at the same poses.
+        let mut other = session.clone();
+        let mut angles = session.torsions(Role::Ligand(2)).to_vec();
+        angles[0] += 0.5;
+        let pose = session.pose(Role::Ligand(2));
+        other
+            .apply(&SessionInput::Torsions(Role::Ligand(2), angles))
+            .unwrap();
+        other
+            .apply(&SessionInput::Place(Role::Ligand(2), pose))
+            .unwrap();
+        assert!(log.ends_like(&session) && !log.ends_like(&other));
+        let fewer = log.check(&self::session()).unwrap_err();
+        let (logged, given) = (4, 2);
+        assert_eq!(fewer, LogError::MoleculeCount { logged, given });
+    }
+    assert!(
+        turned > 10 && moved.iter().all(|moved| *moved > 3),
+        "{turned} {moved:?}"
+    );
+}
+
+#[test]
+fn selection_goes_through_all_molecules_and_motions_overlap_none() {
+    let mut session = several();
+    let mut random = Pcg64::seed_from_u64(5);
+    let order = [
+        Role::Ligand(1),
+        Role::Ligand(2),
+        Role::Receptor,
+        Role::LIGAND,
+    ];
+    let modes = [ResponseMode::Stop, ResponseMode::Slide, ResponseMode::Push];
+    let mut contacts = 0;
+    for step in 0..120 {
+        session.apply(&SessionInput::SwitchMoved).unwrap();
+        let moved = session.config().moved;
+        assert_eq!(moved, order[step % 4]);
+        let mode = modes[step % 3];
+        session.apply(&SessionInput::Response(mode)).unwrap();
+        let before: Vec<Pose> = session.roles().map(|role| session.pose(role)).collect();
+        let others = session.roles().filter(|role| *role != moved);
+        let nearest = others.map(|role| session.pose(role).position - session.pose(moved).position);
+        let towards = nearest
+            .min_by(|a, b| a.length().total_cmp(&b.length()))
+            .unwrap();
+        let mut motion = random_motion(&mut random);
+        motion.translation = towards * 0.7 + motion.translation.clamp_length_max(0.3);
+        let report = session.apply(&SessionInput::Move(motion)).unwrap();
+        assert!(session.clashes().is_empty());
+        for (role, before) in session.roles().zip(before) {
+            let may_move = role == moved || mode == ResponseMode::Push;
+            assert!(may_move || session.pose(role) == before);
+            for other in session.roles().filter(|other| *other > role) {
+                let [one, two] = [role, other].map(|role| session.molecule(role));
+                let gap = smallest_gap(one, &session.pose(role), two, &session.pose(other));
+                assert!(gap > 0.0, "{role} and {other}: {gap}");
+            }
+        }
+        for contact in &report.contacts {
+            let [one, other] = contact.molecules;
+            assert!(one < other && contact.atoms.gap < 1.2e-4);
+            contacts += 1;
+        }
+    }
+    assert!(contacts > 30, "{contacts}");
+}
+
+#[test]
+fn logs_of_version_1_are_played_bit_for_bit() {
+    for seed in 0..3 {
+        let (end, text) = recorded(session(), seed, 80);
+        // Two molecules without torsions are written as in version 1.
+        let old = text.replacen("docking-log 2", "docking-log 1", 1);
+        assert!(!old.contains("torsions") && !old.contains("turn"));
+        let mut again = session();
+        SessionLog::parse(&old).unwrap().replay(&mut again).unwrap();
+        assert_eq!(state(&again), state(&end));
+    }
+    // And a log that was written by version 1.
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/assets/docking/p_xylene_into_t4_lysozyme.log"
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("docking-log 1\n"));
+    let files = ["t4_lysozyme_l99a.pdb", "p_xylene.pdb"];
+    let [receptor, ligand] = files.map(|file| Arc::clone(molecule(file).template()));
+    let mut played = Session::new(receptor, ligand);
+    SessionLog::parse(&text)
+        .unwrap()
+        .replay(&mut played)
+        .unwrap();
+}
+
+#[test]
+fn energies_of_several_ligands_are_summed_and_act_on_the_active_molecule() {
+    let mut session = several();
+    // Close to the receptor, with turned bonds.
+    for (role, x) in [
+        (Role::LIGAND, 0.9),
+        (Role::Ligand(1), -0.8),
+        (Role::Ligand(2), 1.6),
+    ] {
+        let pose = Pose::from_translation(Vec3::X * x);
+        session.apply(&SessionInput::Place(role, pose)).unwrap();
+    }
+    // The end of a chain, so that no atoms come so close that they count as bonded.
+    let mut angles = vec![0.0; 41];
+    angles[40] = 0.4;
+    session
+        .apply(&SessionInput::Torsions(Role::Ligand(2), angles))
+        .unwrap();
+    let typed = |role: Role| ForceFieldMolecule::new(Arc::clone(session.template(role)));
+    let ligands: Vec<_> = session.roles().skip(1).map(typed).collect();
+    let config = EnergyConfig::default();
+    let grid = EnergyGrid::for_ligands(&typed(Role::Receptor), &ligands, &config).unwrap();
+    let receptor = typed(Role::Receptor);
+    let home = session.pose(Role::Receptor);
+    let mut expected = Vec::new();
+    for (role, ligand) in session.roles().skip(1).zip(&ligands) {
+        // A grid of its own, for the molecule in its conformation.
+        let shape = ForceFieldMolecule::new(Arc::clone(session.molecule(role).template()));
+        let shape = shape.with_charges(ligand.charges().to_vec()).unwrap();
+        let own = EnergyGrid::new(&receptor, &shape, &config).unwrap();
+        expected.push(own.interaction(&session.pose(role), &home));
+    }
+    let mut session = session.with_energy(Arc::new(grid));
+    let sum: f64 = expected.iter().map(|one| one.energy()).sum();
+    let near = |a: Vec3, b: Vec3| a.distance(b) <= 1.0e-3 * (1.0 + b.length());
+    for _ in 0..4 {
+        let total = session.interaction().unwrap();
+        assert!(
+            (total.energy() - sum).abs() < 1.0e-3 * (1.0 + sum.abs()),
+            "{total:?} {sum}"
+        );
+        match session.config().moved {
+            Role::Receptor => {
+                let force: Vec3 = expected.iter().map(|one| one.force).sum();
+                assert!(near(total.force, -force), "{total:?} {force}");
+            }
+            Role::Ligand(ligand) => {
+                let one = &expected[ligand as usize];
+                assert!(near(total.force, one.force) && near(total.torque, one.torque));
+            }
+        }
+        session.apply(&SessionInput::SwitchMoved).unwrap();
+    }
+    assert!(sum != 0.0);
+}
+
 /// Runs random inputs and records them.
 fn recorded(mut session: Session, seed: u64, inputs: usize) -> (Session, String) {
     let mut random = Pcg64::seed_from_u64(seed);
