@@ -92,29 +92,33 @@ impl FlexibleMolecule {
     /// The molecule with the original radii times a factor.
     pub(super) fn with_radius_scale(&self, factor: f32) -> Result<Self, TemplateError> {
         let in_file = MoleculeTemplate::clone(&self.template).with_scaled_radii(factor)?;
-        let scaled = Self {
-            radius_scale: factor,
-            ignored: self.ignored_atoms(&in_file).into(),
-            ..self.clone()
-        };
-        scaled.rebuilt()
+        let ignored = self.ignored_atoms(&in_file).into();
+        self.rebuilt(factor, self.angles.clone(), ignored)
     }
 
     /// The molecule with these angles of its bonds.
     pub(super) fn with_angles(&self, angles: Vec<f32>) -> Result<Self, TemplateError> {
-        let turned = Self {
-            angles,
-            ..self.clone()
-        };
-        turned.rebuilt()
+        self.rebuilt(self.radius_scale, angles, Arc::clone(&self.ignored))
     }
 
-    fn rebuilt(mut self) -> Result<Self, TemplateError> {
-        let (shape, center) = self.template.with_turned_bonds(&self.bonds, &self.angles)?;
-        let shape = shape.with_scaled_radii(self.radius_scale)?;
-        self.molecule = DockingMolecule::new(Arc::new(shape));
-        self.center = center;
-        Ok(self)
+    fn rebuilt(
+        &self,
+        radius_scale: f32,
+        angles: Vec<f32>,
+        ignored: Arc<[Vec<u32>]>,
+    ) -> Result<Self, TemplateError> {
+        let (shape, center) = self.template.with_turned_bonds(&self.bonds, &angles)?;
+        let shape = shape.with_scaled_radii(radius_scale)?;
+        Ok(Self {
+            template: Arc::clone(&self.template),
+            bonds: Arc::clone(&self.bonds),
+            bonded: Arc::clone(&self.bonded),
+            radius_scale,
+            angles,
+            ignored,
+            molecule: DockingMolecule::new(Arc::new(shape)),
+            center,
+        })
     }
 
     /// The pose of this molecule at which the atoms that do not turn are where they are for

@@ -222,20 +222,27 @@ fn logs_of_version_1_are_played_bit_for_bit() {
         SessionLog::parse(&old).unwrap().replay(&mut again).unwrap();
         assert_eq!(state(&again), state(&end));
     }
-    // And a log that was written by version 1.
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/assets/docking/p_xylene_into_t4_lysozyme.log"
-    );
-    let text = std::fs::read_to_string(path).unwrap();
-    assert!(text.starts_with("docking-log 1\n"));
-    let files = ["t4_lysozyme_l99a.pdb", "p_xylene.pdb"];
-    let [receptor, ligand] = files.map(|file| Arc::clone(molecule(file).template()));
-    let mut played = Session::new(receptor, ligand);
-    SessionLog::parse(&text)
-        .unwrap()
-        .replay(&mut played)
-        .unwrap();
+}
+
+/// Logs that version 1 has written, with all responses, both molecules moved, other radii, and
+/// poses of bodies. The second one has guidance, too.
+#[test]
+fn logs_written_by_version_1_end_at_the_same_poses() {
+    let path = |name: &str| format!("{}/tests/data/docking/{name}", env!("CARGO_MANIFEST_DIR"));
+    let log = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+    let of = |files: [&str; 2]| {
+        let [receptor, ligand] = files.map(|file| Arc::clone(molecule(file).template()));
+        Session::new(receptor, ligand)
+    };
+    for (text, mut session) in [
+        (log("version_1.log"), of(["p_xylene.pdb", "popc.pdb"])),
+        (log("version_1_with_energy.log"), with_energy(session())),
+    ] {
+        assert!(text.starts_with("docking-log 1\n") && text.contains("response push"));
+        let log = SessionLog::parse(&text).unwrap();
+        log.replay(&mut session).unwrap();
+        assert!(log.inputs().len() > 80);
+    }
 }
 
 #[test]

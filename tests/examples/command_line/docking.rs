@@ -19,6 +19,8 @@ fn help_names_all_options() {
     let options = [
         "[RECEPTOR]",
         "[LIGAND]",
+        "[MORE]...",
+        "--torsion",
         "--response",
         "--backend",
         "-b,",
@@ -143,6 +145,112 @@ fn recorded_body_poses_are_played_without_physics() {
     fs::write(&invalid, text.replacen(line, truncated, 1)).unwrap();
     let arguments = [&SMALL[..], &["--play", &invalid]].concat();
     assert_rejected("docking", &arguments, "fewer numbers");
+}
+
+#[test]
+fn several_molecules_and_torsions_are_played_and_reported() {
+    // p-Xylene as the receptor, so that the first ligand has rotatable bonds.
+    let files = [SMALL[1], SMALL[0], SMALL[1]];
+    let templates = files.map(|file| {
+        let path = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+        Arc::new(load(path, &LoadOptions::default()).unwrap())
+    });
+    let [receptor, ligand, second] = templates;
+    let mut session = Session::new(receptor, ligand).with_ligand(second);
+    let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
+    let at = |x: f32| Pose::from_translation(Vec3::X * x);
+    for input in [
+        SessionInput::Place(Role::Receptor, at(0.0)),
+        SessionInput::Place(Role::LIGAND, at(3.0)),
+        SessionInput::Place(Role::Ligand(1), at(-3.0)),
+        SessionInput::Turn {
+            bond: 3,
+            angle: 0.4,
+        },
+        SessionInput::SwitchMoved,
+        SessionInput::Move(RigidMotion::translation(Vec3::X * 5.0)),
+    ] {
+        recorder.record(&input).unwrap();
+        session.apply(&input).unwrap();
+    }
+    let log = scratch("several.log");
+    fs::write(&log, recorder.finish(&session).unwrap()).unwrap();
+    let arguments = [
+        &files[..],
+        &["--headless", "-b", "--play", &log, "--report", "-"],
+    ]
+    .concat();
+    let report = json(&run("docking", &arguments), 0);
+    assert_eq!(report["ended_the_same"], true);
+    assert_eq!(
+        (&report["molecules"], &report["overlaps"]),
+        (&3.into(), &0.into())
+    );
+    assert_eq!(report["atoms"], 18 + 134 + 18);
+    let torsions = report["torsions"].as_array().unwrap();
+    assert_eq!(torsions.len(), 41);
+    let angles = session.torsions(Role::LIGAND);
+    for (torsion, angle) in torsions.iter().zip(angles) {
+        let turned = torsion["turned_deg"].as_f64().unwrap().to_radians();
+        assert!((turned - f64::from(*angle)).abs() < 1.0e-3);
+    }
+    assert!(angles[3] != 0.0);
+    let second = &report["more_ligands"][0];
+    assert_eq!(
+        (&second["role"], &second["name"]),
+        (&"ligand2".into(), &"p_xylene".into())
+    );
+    let position = session.pose(Role::Ligand(1)).position.x;
+    assert_eq!(
+        second["pose"]["position"][0].as_f64().unwrap() as f32,
+        position
+    );
+    // It was stopped by the receptor or by the lipid.
+    assert!(position > -3.0 && position < 2.0, "{position}");
+    // With other molecules.
+    let fewer = ["--play", &log, files[0], files[1]];
+    assert_rejected("docking", &fewer, "3 molecules, not 2");
+}
+
+#[test]
+fn torsions_of_the_command_line_are_recorded() {
+    let files = [SMALL[1], SMALL[0]];
+    let log = scratch("torsions.log");
+    let turned = [
+        "--torsion",
+        "28=60",
+        "--torsion",
+        "0=-30",
+        "--log",
+        &log,
+        "--report",
+        "-",
+    ];
+    let report = json(&run("docking", &[&files[..], &turned].concat()), 0);
+    assert_eq!(report["torsions"][28]["turned_deg"], 60.0);
+    assert_eq!(report["torsions"][0]["turned_deg"], -30.0);
+    let name = report["torsions"][0]["atoms"].as_str().unwrap();
+    assert!(["N-C12", "C12-N"].contains(&name), "{name}");
+    let play = ["--play", &log, "--report", "-"];
+    let again = json(&run("docking", &[&files[..], &play].concat()), 0);
+    assert_eq!(again["ended_the_same"], true);
+    assert_eq!(again["torsions"], report["torsions"]);
+    for (torsion, reason) in [
+        ("41=10", "41 rotatable bonds"),
+        ("3", "such as 3=120"),
+        ("3=inf", "such as 3=120"),
+    ] {
+        let arguments = [&files[..], &["--headless", "--torsion", torsion]].concat();
+        assert_rejected("docking", &arguments, reason);
+    }
+    let search = [
+        &files[..],
+        &["--headless", "--search", "--torsion", "28=60"],
+    ]
+    .concat();
+    assert_rejected("docking", &search, "leave out --torsion");
+    let several = [&files[..], &[SMALL[1], "--headless", "--search"]].concat();
+    assert_rejected("docking", &several, "give no more files");
 }
 
 #[test]
