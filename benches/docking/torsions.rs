@@ -21,14 +21,16 @@ pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     };
     let place = |pose: &Pose| apply(SessionInput::Place(Role::LIGAND, *pose));
     let bond = |pose: &Pose| (pose.position.x.to_bits() as usize % bonds) as u32;
-    let turn = |pose: &Pose, angle: f32| {
-        let bond = bond(pose);
-        apply(SessionInput::Turn { bond, angle })
+    let turn = |bond: u32, angle: f32| apply(SessionInput::Turn { bond, angle });
+    // There and back, so that each pose starts with the conformation of the file.
+    let turn_twice = |bond: u32| {
+        let blocked = turn(bond, TURN);
+        let turned = session.borrow().torsions(Role::LIGAND)[bond as usize];
+        blocked + turn(bond, -turned)
     };
     let competitors: [&dyn Fn(&Pose, &RigidMotion) -> usize; 2] = [
         &|pose, motion| place(pose) + apply(SessionInput::Move(*motion)),
-        // Back again, so that each pose starts with the conformation of the file.
-        &|pose, _| place(pose) + turn(pose, TURN) + turn(pose, -TURN),
+        &|pose, _| place(pose) + turn_twice(bond(pose)),
     ];
     let [motion, turns] = scene.best_of(rounds, competitors);
     let turn = turns / 2;

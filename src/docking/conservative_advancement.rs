@@ -11,8 +11,10 @@ use std::ops::ControlFlow;
 
 use glam::{DQuat, DVec3, Vec3};
 
+use super::distance_field::DistanceField;
 use super::rigid_motion::RelativeMotion;
 use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
+use crate::molecule::LocalGrid;
 use crate::pose::Pose;
 use crate::search::min_closing_time;
 
@@ -91,11 +93,13 @@ impl DockingPair<'_> {
         } else {
             (moving, other)
         };
+        let field = large.distance_field();
         let atoms = small.template().positions().iter();
         for ((position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
             let position = position.as_dvec3();
             let sweep = AtomSweep {
-                large,
+                grid: &large.grid,
+                field: Some(field),
                 radius: f64::from(radius),
                 tolerance,
                 limit,
@@ -226,7 +230,9 @@ pub(super) enum Obstacle {
 
 /// The sweep of one ball through the grid of a molecule.
 pub(super) struct AtomSweep<'a, F> {
-    pub large: &'a DockingMolecule,
+    pub grid: &'a LocalGrid,
+    /// Distance field of the molecule, which skips empty space.
+    pub field: Option<&'a DistanceField>,
     /// Radius of the ball, nm.
     pub radius: f64,
     /// Gap at which it touches, nm.
@@ -245,10 +251,10 @@ impl<F: Fn(u32) -> bool> AtomSweep<'_, F> {
         for step in 0..MAX_STEPS {
             let (position, velocity) = path.at(fraction);
             let rest = (self.limit - fraction) * speed;
-            let margin = f64::from(self.large.grid.quick_margin(self.radius as f32));
+            let margin = f64::from(self.grid.quick_margin(self.radius as f32));
             let margin = margin.min(rest).max(2.0 * self.tolerance);
-            let distance =
-                f64::from(self.large.distance_field.at(position.as_vec3())) - self.radius;
+            let bound = self.field.map_or(0.0, |field| field.at(position.as_vec3()));
+            let distance = f64::from(bound) - self.radius;
             let open = if distance > margin {
                 distance / speed
             } else {
@@ -280,29 +286,30 @@ impl<F: Fn(u32) -> bool> AtomSweep<'_, F> {
     ) -> Result<f64, Option<(u32, f64)>> {
         let mut open = f64::INFINITY;
         let reach = (self.radius + margin) as f32;
-        let grid = &self.large.grid;
-        let end = grid.visit_touching(position.as_vec3(), reach, |other| {
-            if !(self.collides_with)(other.index) {
-                return ControlFlow::Continue(());
-            }
-            let offset = position - other.center.as_dvec3();
-            let distance = offset.length();
-            let gap = distance - self.radius - f64::from(other.radius);
-            if gap < 0.0 {
-                return ControlFlow::Break(Some((other.index, -gap)));
-            }
-            let rate = velocity.dot(offset) / distance;
-            if rate < 0.0 && gap <= self.tolerance {
-                return ControlFlow::Break(None);
-            }
-            let kept = if rate < 0.0 {
-                MIN_OPEN * self.tolerance
-            } else {
-                0.0
-            };
-            open = open.min(min_closing_time(gap - kept, rate, acceleration));
-            ControlFlow::Continue(())
-        });
+        let end = self
+            .grid
+            .visit_touching(position.as_vec3(), reach, |other| {
+                if !(self.collides_with)(other.index) {
+                    return ControlFlow::Continue(());
+                }
+                let offset = position - other.center.as_dvec3();
+                let distance = offset.length();
+                let gap = distance - self.radius - f64::from(other.radius);
+                if gap < 0.0 {
+                    return ControlFlow::Break(Some((other.index, -gap)));
+                }
+                let rate = velocity.dot(offset) / distance;
+                if rate < 0.0 && gap <= self.tolerance {
+                    return ControlFlow::Break(None);
+                }
+                let kept = if rate < 0.0 {
+                    MIN_OPEN * self.tolerance
+                } else {
+                    0.0
+                };
+                open = open.min(min_closing_time(gap - kept, rate, acceleration));
+                ControlFlow::Continue(())
+            });
         match end {
             ControlFlow::Continue(()) => Ok(open),
             ControlFlow::Break(obstacle) => Err(obstacle),

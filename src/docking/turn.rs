@@ -8,10 +8,11 @@ use std::f64::consts::TAU;
 use glam::{DQuat, DVec3, Vec3};
 
 use super::conservative_advancement::{AtomPath, AtomSweep, Obstacle, check_tolerance};
+use super::distance_field::DistanceField;
 use super::docking_group::DockingGroup;
 use super::rigid_motion::RelativeMotion;
-use super::{DockingError, DockingMolecule, RigidMotion};
-use crate::molecule::RotatableBond;
+use super::{DockingError, RigidMotion};
+use crate::molecule::{LocalGrid, RotatableBond};
 use crate::pose::Pose;
 
 /// A turn about a bond of the moving molecule of a group.
@@ -45,7 +46,8 @@ impl BondTurn<'_> {
             let at_axis = Pose::new(pose.transform_point(second), pose.rotation);
             let rotation = RigidMotion::rotation(pose.rotation * axis * angle as f32);
             let motion = RelativeMotion::new(&at_axis, other_pose, &rotation)?;
-            limit = self.contact_with(other, &motion, limit, |_, _| true)?;
+            let obstacle = (&other.grid, Some(other.distance_field()));
+            limit = self.contact_with(obstacle, &motion, limit, |_, _| true)?;
         }
         // The own atoms that do not turn, in the body frame.
         let motion = RelativeMotion {
@@ -70,15 +72,15 @@ impl BondTurn<'_> {
             other => other,
         };
         let limit = self
-            .contact_with(moving, &motion, limit, collides)
+            .contact_with((&moving.grid, None), &motion, limit, collides)
             .map_err(is_own)?;
         Ok(limit.map(|fraction| fraction * angle))
     }
 
-    /// The fraction of the motion at the first contact with `obstacle`, or `limit`.
+    /// The fraction of the motion at the first contact with the atoms of a grid, or `limit`.
     fn contact_with(
         &self,
-        obstacle: &DockingMolecule,
+        (grid, field): (&LocalGrid, Option<&DistanceField>),
         motion: &RelativeMotion,
         mut limit: Option<f64>,
         collides: impl Fn(u32, u32) -> bool,
@@ -89,7 +91,8 @@ impl BondTurn<'_> {
         for &atom in &self.bond.turned {
             let position = template.positions()[atom as usize];
             let sweep = AtomSweep {
-                large: obstacle,
+                grid,
+                field,
                 radius: f64::from(template.radii()[atom as usize]),
                 tolerance,
                 limit: limit.unwrap_or(1.0),

@@ -186,7 +186,7 @@ fn bodies_respawn_at_new_poses_and_despawn_on_request() {
     app.world_mut().resource_mut::<PushState>().requested = Vec::new();
     app.update();
     app.update();
-    assert_eq!(app.world().resource::<PushState>().reached, []);
+    assert!(app.world().resource::<PushState>().reached.is_empty());
     let mut molecules = app.world_mut().query::<&Molecule>();
     assert_eq!(molecules.iter(app.world()).count(), 0);
 }
