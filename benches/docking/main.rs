@@ -1,6 +1,6 @@
 //! Cost of an overlap check and of a motion until contact, against brute force, for a ligand at
 //! its receptor and for two proteins. Also the energy from a lattice against the sum over all
-//! pairs, and the docking search.
+//! pairs, turns about bonds, and the docking search.
 //!
 //! The molecules are at the surface and move by about the width of an atom. Rounds are
 //! interleaved and the best round is reported.
@@ -10,6 +10,7 @@ mod common;
 mod energy;
 mod ligands;
 mod search;
+mod torsions;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -65,6 +66,11 @@ fn main() -> ExitCode {
             energy::run,
         ),
         Part::new("search", "the docking search for p-xylene", search::run),
+        Part::new(
+            "torsions",
+            "a turn about a bond until contact against a motion",
+            torsions::run,
+        ),
         Part::new(
             "ligands",
             "the docking search for other ligands of the bundled structures",
