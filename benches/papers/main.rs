@@ -8,6 +8,8 @@
 mod common;
 mod johnson;
 mod kim;
+#[path = "../../examples/common/plots.rs"]
+mod plots;
 mod poirrier;
 mod thesis;
 mod turk;
@@ -24,6 +26,9 @@ pub struct Options {
     /// Directory for the plots.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers"))]
     pub out: PathBuf,
+    /// Most falling spheres of `poirrier`; the paper has up to 5,000,000.
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    pub most: u32,
 }
 
 fn main() -> ExitCode {
