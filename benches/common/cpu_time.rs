@@ -41,7 +41,10 @@ pub fn resident_bytes() -> Option<f64> {
 }
 
 /// CPU seconds of this thread, or wall seconds where the system does not report them.
+///
+/// Yields first: Linux updates the number at ticks and when a thread yields.
 pub fn thread_seconds() -> f64 {
+    std::thread::yield_now();
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let reported = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let reported = reported.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());

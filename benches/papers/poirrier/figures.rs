@@ -60,11 +60,11 @@ pub fn run(run: &mut Run, options: &Options) -> Done {
 
 fn plot(options: &Options, figure: u32, stage: &str, outcomes: &[(u32, Vec<Measured>)]) -> Done {
     let lines = Kind::ALL.iter().enumerate().map(|(at, kind)| Line {
-        name: kind.name().to_owned(),
         points: outcomes
             .iter()
             .map(|(count, measured)| (f64::from(*count), measured[at].mean_ms()))
             .collect(),
+        ..Line::new(kind.name())
     });
     let lines: Vec<Line> = lines.collect();
     let plot = Plot {
