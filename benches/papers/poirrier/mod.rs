@@ -28,11 +28,11 @@ const RUNS: u64 = 4;
 
 pub fn run(run: &mut Run, options: &Options) -> Done {
     splitting::run(run)?;
+    choice::run(run)?;
+    coherence::run(run)?;
     settings::run(run)?;
     figures::run(run, options)?;
-    tables::run(run, options)?;
-    coherence::run(run)?;
-    choice::run(run)
+    tables::run(run, options)
 }
 
 /// Lets spheres fall up to step `last`. Calls `visit` in each step with the overlapping pairs,
