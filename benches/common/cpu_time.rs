@@ -42,7 +42,10 @@ pub fn resident_bytes() -> Option<f64> {
 }
 
 /// CPU seconds of this thread, or wall seconds where the system does not report them.
+///
+/// Yields first: Linux updates the number at ticks and when a thread yields.
 pub fn thread_seconds() -> f64 {
+    std::thread::yield_now();
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     // The scheduler updates the time of a running thread at its next tick, or when it yields.
     thread::yield_now();

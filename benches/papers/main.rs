@@ -28,6 +28,9 @@ pub struct Options {
     pub out: PathBuf,
     #[command(flatten)]
     pub kim: kim::KimOptions,
+    /// Most falling spheres of `poirrier`; the paper has up to 5,000,000.
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    pub most: u32,
 }
 
 fn main() -> ExitCode {

@@ -2,7 +2,7 @@
 //! Writes Markdown tables and plots (SVG and PNG).
 //!
 //! ```text
-//! cargo run --release --features parallel --example broad_phase_race -- --most 100000
+//! cargo run --release --features parallel --example broad_phase_race
 //! cargo run --release --example broad_phase_race -- vesicle others --report race.json
 //! cargo run --release --example broad_phase_race -- --show --spheres 5000
 //! cargo run --release --example broad_phase_race -- --screenshot race.png --steps 10
@@ -27,12 +27,10 @@ mod brownian;
 #[path = "../common/mod.rs"]
 mod common;
 mod crossovers;
-mod falling;
 mod others;
 #[path = "../common/plots.rs"]
 mod plots;
 mod runners;
-mod splitting;
 mod table;
 mod vesicle;
 mod window;
@@ -56,9 +54,6 @@ pub struct Arguments {
     /// Folder for the plots.
     #[arg(long, value_name = "DIR", default_value = "broad_phase_race")]
     out: PathBuf,
-    /// Max number of falling spheres, at least 1000.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    most: u32,
     /// Run small scenes with few frames, as a smoke test.
     #[arg(long)]
     quick: bool,
@@ -83,8 +78,6 @@ pub struct Arguments {
 /// The experiments.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Experiment {
-    /// Effect of splitting boxes on the linear kd-tree.
-    Splitting,
     /// Cell lists A, B and C and brute force under Brownian motion.
     Brownian,
     /// Boxes and atoms of a vesicle of lipids.
@@ -93,8 +86,6 @@ enum Experiment {
     Others,
     /// Scene sizes at which one search overtakes another.
     Crossovers,
-    /// Spheres that fall on a floor: time over their number.
-    Falling,
 }
 
 /// The content of `--report`.
@@ -109,9 +100,6 @@ struct Report {
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     arguments.common.prepare()?;
-    if arguments.most < falling::MIN_SPHERES {
-        return Err(format!("--most must be at least {}", falling::MIN_SPHERES).into());
-    }
     let screenshot = arguments.screenshot.get()?;
     if screenshot.is_some() && arguments.common.report.is_some() {
         return Err("--report and --screenshot exclude each other".into());
@@ -146,8 +134,6 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
     for (number, experiment) in experiments.enumerate() {
         tables.begin_experiment(number, count);
         match experiment {
-            Experiment::Falling => falling::run(arguments, &mut tables)?,
-            Experiment::Splitting => splitting::run(arguments, &mut tables)?,
             Experiment::Brownian => brownian::run(arguments, &mut tables)?,
             Experiment::Vesicle => device = vesicle::run(arguments, &mut tables)?,
             Experiment::Others => others::run(arguments, &mut tables)?,

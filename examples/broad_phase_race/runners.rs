@@ -15,7 +15,7 @@ const MAX_FOR_BRUTE_FORCE: usize = 20_000;
 
 /// Max number of spheres for sweep and prune, and for Rapier's BVH: a hundred thousand moving
 /// spheres take seconds.
-pub const MAX_FOR_SLOW_SEARCHES: usize = 100_000;
+const MAX_FOR_SLOW_SEARCHES: usize = 100_000;
 
 /// The CPU and the threads, for the head of the tables.
 pub fn machine() -> String {

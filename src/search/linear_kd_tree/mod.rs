@@ -19,6 +19,7 @@ use super::{Pair, PairBuffer, SearchError, SearchTimes};
 use crate::bucket_sort::BucketSort;
 use lattice::Lattice;
 use locational_code::Code;
+use record_sort::NearlySorted;
 use sub_boxes::{SubBoxBlock, SubBoxId, SubBoxLists};
 
 /// Records per task of the sweep.
@@ -75,6 +76,8 @@ pub struct LinearKdTree {
     /// Sub-boxes and records before sorting.
     unsorted: SubBoxLists,
     buckets: BucketSort,
+    /// What is remembered for the next search, if anything.
+    nearly_sorted: Option<NearlySorted>,
     records: Vec<Record>,
     /// The sub-boxes in the order of the records.
     blocks: Vec<SubBoxBlock>,
@@ -113,6 +116,16 @@ impl LinearKdTree {
         self
     }
 
+    /// Keeps the sorted codes from search to search, and sorts only those that are out of order, on
+    /// one thread; from scratch if those are too many (section 7.1 of the paper, which leaves this
+    /// open, since the number of sub-boxes changes). The pairs are the same, in another order that
+    /// depends on the previous searches.
+    #[must_use]
+    pub fn with_temporal_coherence(mut self) -> Self {
+        self.nearly_sorted = Some(NearlySorted::default());
+        self
+    }
+
     /// Uses scalar code, the reference of the vector code.
     #[must_use]
     pub fn scalar(mut self) -> Self {
@@ -121,14 +134,15 @@ impl LinearKdTree {
     }
 
     /// What the sweep selects among `boxes`. Calls `each` for every selected pair of boxes of
-    /// different owners, from any thread; a pair may be selected several times.
+    /// different owners, from any thread; a pair may be selected up to eight times. This is
+    /// *kd-tree-1* as in the paper, which compares the elements of each selected pair.
     ///
     /// # Errors
     /// [`SearchError`] if a box is invalid, or too many boxes lie in one place.
     pub fn select(
         &mut self,
         boxes: &BoxSet,
-        each: &(dyn Fn(Pair) + Sync),
+        each: impl Fn(Pair) + Sync,
     ) -> Result<Selection, SearchError> {
         self.build(boxes)?;
         let owned = |at: usize| {
@@ -154,12 +168,29 @@ impl LinearKdTree {
         })
     }
 
+    /// Bytes of memory that the records, the sub-boxes and the buffers of the sort use.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.unsorted.memory_bytes()
+            + self.buckets.memory_bytes()
+            + self
+                .nearly_sorted
+                .as_ref()
+                .map_or(0, NearlySorted::memory_bytes)
+            + size_of_val(&*self.records)
+            + size_of_val(&*self.blocks)
+            + size_of_val(&*self.ends)
+    }
+
     /// Steps 1 to 3, and the end of the sweep of each record.
     fn build(&mut self, boxes: &BoxSet) -> Result<(), SearchError> {
         let extent = boxes.extent()?;
         if boxes.is_empty() {
             self.records.clear();
             self.ends.clear();
+            if let Some(nearly_sorted) = &mut self.nearly_sorted {
+                *nearly_sorted = NearlySorted::default();
+            }
             return Ok(());
         }
         let side = if self.finest {
@@ -167,19 +198,23 @@ impl LinearKdTree {
         } else {
             boxes.median_side()
         };
-        self.lattice = Lattice::new(extent, f64::from(side));
+        let lattice = Lattice::new(extent, f64::from(side));
+        let has_same_cells = self.lattice == lattice;
+        self.lattice = lattice;
         self.unsorted.fill(boxes, &self.lattice, self.whole);
         let count: usize = self.unsorted.records.iter().map(Vec::len).sum();
         if count >= u32::MAX as usize {
             return Err(BoxError::TooMany { count }.into());
         }
-        let width = Code::width(self.lattice.bits);
-        record_sort::sort(
-            &mut self.buckets,
-            &self.unsorted.records,
-            width,
-            &mut self.records,
-        );
+        let (lists, records) = (&self.unsorted, &mut self.records);
+        let nearly_sorted = self.nearly_sorted.as_mut().filter(|_| has_same_cells);
+        if !nearly_sorted.is_some_and(|nearly_sorted| nearly_sorted.sort(lists, records)) {
+            let width = Code::width(self.lattice.bits);
+            record_sort::sort(&mut self.buckets, &lists.records, width, records);
+        }
+        if let Some(nearly_sorted) = &mut self.nearly_sorted {
+            nearly_sorted.remember(lists);
+        }
         // Checked before pairs are stored: boxes in one place would fill the memory.
         if self.find_ends() > MAX_COMPARISONS {
             return Err(self.too_crowded(boxes));

@@ -12,7 +12,6 @@ use super::run_example::{assert_help_names, assert_rejected, run, scratch, text}
 fn help_names_all_options() {
     let options = [
         "--out",
-        "--most",
         "--quick",
         "--show",
         "--spheres",
@@ -26,29 +25,26 @@ fn help_names_all_options() {
 fn experiments_print_tables_and_write_plots() {
     let out = scratch("race");
     let _ = fs::remove_dir_all(&out);
-    let experiments = ["falling", "splitting", "brownian", "--quick", "--out", &out];
+    let experiments = ["others", "crossovers", "brownian", "--quick", "--out", &out];
     let output = run("broad_phase_race", &experiments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let tables = text(&output.stdout);
     for title in [
-        "**Falling spheres, early**",
-        "**Falling spheres, late**",
-        "**Candidates per sphere**",
-        "**Splitting of boxes",
+        "**Other scenes**",
+        "**Few spheres**",
+        "**One large sphere**",
         "**Brownian motion**",
         "**Slices against cubes**",
     ] {
         assert!(tables.contains(title), "{title} is missing in {tables}");
     }
     assert_tables_are_complete(tables);
-    let header = tables.lines().find(|line| line.starts_with("| spheres |"));
+    let header = tables.lines().find(|line| line.starts_with("| scene |"));
     for name in SearchKind::ALL.map(SearchKind::name) {
         assert!(header.unwrap().contains(&format!("| {name} |")), "{name}");
     }
     assert!(header.unwrap().contains("| rapier-bvh"));
-    for name in ["falling_early", "falling_late", "brownian"] {
-        assert_plotted(&Path::new(&out).join(name));
-    }
+    assert_plotted(&Path::new(&out).join("brownian"));
 }
 
 /// Asserts that all rows have as many cells as the header, and none is empty.
@@ -78,8 +74,6 @@ fn assert_plotted(stem: &Path) {
 
 #[test]
 fn invalid_input_is_rejected_in_one_sentence() {
-    let few = ["falling", "--most", "10"];
-    assert_rejected("broad_phase_race", &few, "--most must be at least 1000");
     let no_folder = ["others", "--out", "Cargo.toml"];
     assert_rejected("broad_phase_race", &no_folder, "Cargo.toml");
 }
