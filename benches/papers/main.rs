@@ -31,6 +31,9 @@ pub struct Options {
     /// Most falling spheres of `poirrier`; the paper has up to 5,000,000.
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     pub most: u32,
+    /// Pauschenwein: minutes after which brute force is extrapolated.
+    #[arg(long, value_name = "M", default_value_t = 1.5)]
+    pub brute_force_minutes: f64,
 }
 
 fn main() -> ExitCode {

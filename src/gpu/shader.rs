@@ -82,12 +82,12 @@ shaders! {
     /// Pairs per sphere by brute force.
     BRUTE_FORCE_COUNT "brute_force_count":
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
-        "search/brute_force_walk" "search/count_pairs";
+        "search/brute_force_walk" "search/brute_force_pairs" "search/count_pairs";
 
     /// Pairs by brute force.
     BRUTE_FORCE_WRITE "brute_force_write":
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
-        "search/brute_force_walk" "search/write_pairs";
+        "search/brute_force_walk" "search/brute_force_pairs" "search/write_pairs";
 
     /// Pairs grouped by molecules.
     GROUP_PAIRS "group_pairs":
@@ -103,11 +103,19 @@ shaders! {
     /// Spheres in sorted order, for contacts.
     CONTACT_GATHER "contact_gather": "common/dispatch" "search/params" "relax/contact_gather";
 
-    /// Corrections of the contacts of each sphere.
+    /// Corrections of the contacts of each sphere, found in a uniform grid.
     CONTACTS "contacts":
         "common/dispatch" "common/rounded" "common/direction" "common/arbitrary_direction"
         "sort/occupancy" "search/params" "search/cells" "search/overlap" "relax/law"
-        "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contacts";
+        "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contact_sums"
+        "relax/contacts";
+
+    /// Corrections of the contacts of each sphere, found by brute force.
+    CONTACTS_BRUTE_FORCE "contacts_brute_force":
+        "common/dispatch" "common/rounded" "common/direction" "common/arbitrary_direction"
+        "search/params" "search/overlap" "search/brute_force_walk" "relax/law"
+        "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contact_sums"
+        "relax/contacts_brute_force";
 
     /// Sums of contacts per molecule.
     SUM_MOLECULES "sum_molecules":

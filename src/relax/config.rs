@@ -35,6 +35,11 @@ use crate::force::{ParameterError, Projection, ThesisSteps};
 #[non_exhaustive]
 pub enum ReactionLaw {
     /// The heuristic forces of the thesis, with adjustable step sizes.
+    ///
+    /// The defaults bring a vesicle of 620 lipids from random positions to rest, at the highest
+    /// density at which they fit, in several times as many iterations as the projection law. Other
+    /// step sizes often do not: the docs of [`ThesisSteps`] and `benches/PAPERS.md` have those that
+    /// were tried.
     Thesis(ThesisSteps),
     /// Rigid position-based projection.
     Projection(Projection),

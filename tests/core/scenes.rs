@@ -4,8 +4,8 @@ use bevy_rapier_molecules::motion::unknown_trajectories::SphereMotion;
 use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::scenes::{
     CirculatingSpheres, CirculatingSpheresConfig, CrowdedBoxConfig, FallingConfig, FallingRegion,
-    FallingResponse, FallingSpheres, ForcedSpheres, ForcedSpheresConfig, RadiusDistribution,
-    crowded_box, polydisperse_spheres,
+    FallingResponse, FallingSpheres, FilledSphereConfig, ForcedSpheres, ForcedSpheresConfig,
+    RadiusDistribution, crowded_box, filled_sphere, polydisperse_spheres,
 };
 use bevy_rapier_molecules::search::boxes::SpheresInBoxes;
 use bevy_rapier_molecules::search::{BruteForce, PairBuffer, PairSearch, SearchKind, UniformGrid};
@@ -269,4 +269,49 @@ fn a_crowded_box_alternates_its_templates() {
     assert_eq!(crowd.members().len(), 27);
     assert_eq!(crowd.atom_count(), 14 * 2 + 13 * 5);
     assert!(crowded_box(&[], &config).is_err());
+}
+
+#[test]
+fn a_filled_sphere_holds_molecules_in_its_whole_volume() {
+    let config = FilledSphereConfig {
+        molecules: 4000,
+        radius: 20.0,
+        seed: 3,
+    };
+    let molecule = rod(4);
+    let farthest = config.radius - molecule.bounding_radius();
+    let crowd = filled_sphere(molecule.clone(), &config).unwrap();
+    let mut distances: Vec<f32> = crowd
+        .members()
+        .iter()
+        .map(|member| member.pose.position.length())
+        .collect();
+    distances.sort_unstable_by(f32::total_cmp);
+    assert!(distances[3999] <= farthest);
+    // The share within a distance is that of the volume; in a shell all are at one distance.
+    for share in [0.1_f32, 0.5, 0.9] {
+        let expected = farthest * share.cbrt();
+        let found = distances[(4000.0 * share) as usize];
+        assert!((found / expected - 1.0).abs() < 0.04, "{found} {expected}");
+    }
+    // No direction is preferred, neither of positions nor of rotations.
+    let members = crowd.members().iter();
+    let middle: glam::Vec3 = members.clone().map(|member| member.pose.position).sum();
+    let up: glam::Vec3 = members
+        .map(|member| member.pose.rotation * glam::Vec3::Y)
+        .sum();
+    assert!(middle.length() / 4000.0 < 0.8 && up.length() / 4000.0 < 0.04);
+    // All are inside, with all of their atoms.
+    for member in crowd.members() {
+        let (surface, confinement) = crowd.confinement_of(member).unwrap();
+        let template = crowd.template_of(member);
+        let excess = confinement.excess(surface, template, &member.pose);
+        assert!(excess.is_in_place());
+    }
+    let again = filled_sphere(molecule.clone(), &config).unwrap();
+    assert_eq!(again.members(), crowd.members());
+    for radius in [0.0, -1.0, f32::NAN] {
+        let invalid = FilledSphereConfig { radius, ..config };
+        assert!(filled_sphere(molecule.clone(), &invalid).is_err());
+    }
 }
