@@ -20,6 +20,7 @@
 //! identical on any number of threads. Invalid input is an error before anything moves.
 
 mod diffusion;
+mod fine_steps;
 mod molecules;
 mod neighbors;
 mod noise;
@@ -27,7 +28,8 @@ mod particles;
 
 pub use diffusion::{BrownianParticle, Medium, hydrodynamic_radius, protein_volume};
 pub use molecules::{
-    BrownianMolecule, BrownianMolecules, BrownianState, MoleculeStepReport, MoveRules,
+    BrownianMolecule, BrownianMolecules, BrownianState, BrownianSteps, MoleculeStepReport,
+    MoveRules,
 };
 pub use particles::{
     BrownianConfig, BrownianParticles, EventSearch, ParticleCollision, ParticleStepReport,

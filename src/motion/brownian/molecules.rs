@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
+use super::fine_steps::{BodyStart, FineStep, StepStart, to_pose};
 use super::noise::{generator, normal, rotate};
 use super::{BrownianParticle, Medium};
 use crate::molecule::MoleculeTemplate;
@@ -72,6 +73,23 @@ impl BrownianMolecule {
     }
 }
 
+/// How molecules collide within a step. Their atoms never overlap in either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "plugin",
+    derive(bevy::prelude::Reflect),
+    reflect(Clone, Debug, Default, PartialEq, Hash)
+)]
+pub enum BrownianSteps {
+    /// A move that ends in an overlap, or passes through another molecule, is rejected. Default.
+    #[default]
+    Coarse,
+    /// Fine-grained: molecules move to the earliest collision, bounce, and move on until the end of
+    /// the step, so that collisions that follow from others in the same step are not missed. Takes
+    /// longer; see the [module](super::brownian).
+    Fine,
+}
+
 /// Statistics of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,6 +102,11 @@ pub struct MoleculeStepReport {
     pub rejected: u64,
     /// Rounds until no molecules overlapped.
     pub rounds: u64,
+    /// Collisions of two molecules.
+    pub collisions: u64,
+    /// Molecules that rested for the remainder of a [fine](BrownianSteps::Fine) step after too many
+    /// collisions.
+    pub rested: u64,
     /// Pairs that stuck together.
     pub stuck: u64,
     /// Number of steps; more than one if the time was split.
@@ -145,6 +168,18 @@ struct Move {
 /// Displacement, nm, rotation vector, radian, and center of rotation, nm, of a cluster.
 type ClusterMove = [DVec3; 3];
 
+/// Which clusters were rejected, all collisions, and the pairs that stick.
+type StepOutcome = (Vec<bool>, Vec<Pair>, Vec<Pair>);
+
+/// The moves of a fine-grained step before collisions.
+struct FineMoves {
+    turns: Vec<Option<ClusterMove>>,
+    /// Clusters that do not move in this step.
+    is_vetoed: Vec<bool>,
+    /// Distance that collisions may add to a move before candidates are searched again, nm.
+    margin: f64,
+}
+
 /// Diffusing molecules.
 ///
 /// ```
@@ -185,6 +220,7 @@ pub struct BrownianMolecules {
     molecules: Vec<BrownianMolecule>,
     walls: Vec<Wall>,
     seed: u64,
+    kind: BrownianSteps,
     steps: u64,
     /// Poses in `f64`, so that displacements below the precision of `f32` add up.
     precise_poses: Vec<(DVec3, DQuat)>,
@@ -266,6 +302,7 @@ impl BrownianMolecules {
             molecules: Vec::new(),
             walls,
             seed,
+            kind: BrownianSteps::default(),
             steps: 0,
             precise_poses: Vec::new(),
             clusters: Vec::new(),
@@ -348,6 +385,11 @@ impl BrownianMolecules {
     /// Sets the random seed of the following steps.
     pub fn set_seed(&mut self, seed: u64) {
         self.seed = seed;
+    }
+
+    /// Sets how molecules collide in the following steps.
+    pub fn set_steps(&mut self, steps: BrownianSteps) {
+        self.kind = steps;
     }
 
     /// Sets the broad phase, for example one on a GPU. Results do not depend on it. Default:
@@ -531,18 +573,61 @@ impl BrownianMolecules {
         report: &mut MoleculeStepReport,
     ) -> Result<(), MotionError> {
         check_positive("step", dt)?;
-        let moves = self.propose_moves(dt);
+        let turns = self.propose_turns(dt);
+        let mut moves = self.propose_moves(&turns);
+        let margin = match self.kind {
+            BrownianSteps::Coarse => 0.0,
+            BrownianSteps::Fine => mean_length(&moves),
+        };
         let begin = Instant::now();
-        self.find_candidates(&moves)?;
+        self.find_candidates(&moves, margin)?;
         report.broad_phase += begin.elapsed();
         report.candidates += self.pairs.len() as u64;
         report.steps += 1;
-        let mut is_rejected = self.vetoed_clusters(&moves, rules);
-        let mut stuck = Vec::new();
+        let is_vetoed = self.vetoed_clusters(&moves, rules);
+        let (is_rejected, collisions, stuck) = match self.kind {
+            BrownianSteps::Coarse => self.reject_overlaps(&moves, is_vetoed, rules, report),
+            BrownianSteps::Fine => {
+                let step = FineMoves {
+                    turns,
+                    is_vetoed,
+                    margin,
+                };
+                self.follow_collisions(&mut moves, &step, rules, report)
+            }
+        };
+        report.collisions += collisions.len() as u64;
+        self.collisions = collisions;
+        self.collisions.sort_unstable();
+        self.collisions.dedup();
+        for (index, proposed) in moves.iter().enumerate() {
+            if !is_rejected[self.cluster_of[index] as usize] {
+                self.precise_poses[index] = proposed.precise_pose;
+                self.molecules[index].pose = proposed.pose;
+            } else if proposed.length > 0.0 {
+                report.rejected += 1;
+            }
+        }
+        for pair in stuck {
+            report.stuck += 1;
+            self.join(pair.a, pair.b)?;
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Rejects moves until no molecules touch.
+    fn reject_overlaps(
+        &self,
+        moves: &[Move],
+        mut is_rejected: Vec<bool>,
+        rules: &mut dyn MoveRules,
+        report: &mut MoleculeStepReport,
+    ) -> StepOutcome {
+        let (mut collisions, mut stuck) = (Vec::new(), Vec::new());
         let mut passing: Vec<Pair> = Vec::new();
         let cluster = |index: u32| self.cluster_of[index as usize] as usize;
         let mut open: Vec<Pair> = self.pairs.iter().collect();
-        self.collisions.clear();
         while !open.is_empty() {
             report.rounds += 1;
             open.retain(|pair| {
@@ -552,12 +637,12 @@ impl BrownianMolecules {
                     && passing.binary_search(pair).is_err()
             });
             report.tested += open.len() as u64;
-            let mut touching = self.touching_pairs(&open, &moves, &is_rejected);
+            let mut touching = self.touching_pairs(&open, moves, &is_rejected);
             // Independent of the order that the broad phase found the pairs in.
             touching.sort_unstable();
             let mut newly_rejected = vec![false; self.clusters.len()];
             for &pair in &touching {
-                self.collisions.push(pair);
+                collisions.push(pair);
                 match rules.collide(pair) {
                     CollisionOutcome::Pass => {
                         passing.push(pair);
@@ -579,25 +664,71 @@ impl BrownianMolecules {
             open.clear();
             open.extend(self.pairs.iter().filter(has_changed));
         }
-        self.collisions.sort_unstable();
-        for (index, proposed) in moves.iter().enumerate() {
-            if !is_rejected[self.cluster_of[index] as usize] {
-                self.precise_poses[index] = proposed.precise_pose;
-                self.molecules[index].pose = proposed.pose;
-            } else if proposed.length > 0.0 {
-                report.rejected += 1;
-            }
-        }
-        for pair in stuck {
-            report.stuck += 1;
-            self.join(pair.a, pair.b)?;
-        }
-        self.steps += 1;
-        Ok(())
+        (is_rejected, collisions, stuck)
     }
 
-    /// Draws a random move for each molecule.
-    fn propose_moves(&self, dt: f64) -> Vec<Move> {
+    /// Follows the molecules from collision to collision. Sets the moves to where they end.
+    fn follow_collisions(
+        &self,
+        moves: &mut [Move],
+        step: &FineMoves,
+        rules: &mut dyn MoveRules,
+        report: &mut MoleculeStepReport,
+    ) -> StepOutcome {
+        let bodies = self.clusters.iter().zip(&step.turns).zip(&step.is_vetoed);
+        let bodies: Vec<BodyStart> = bodies
+            .map(|((cluster, turn), is_vetoed)| {
+                let turn = turn.filter(|_| !is_vetoed);
+                let [displacement, turn, center] = turn.unwrap_or_default();
+                let mobility = f64::from(u8::from(!is_vetoed));
+                BodyStart {
+                    members: &cluster.members,
+                    diffusion: mobility * cluster.diffusion,
+                    rotational_diffusion: mobility * cluster.rotational_diffusion,
+                    center,
+                    displacement,
+                    turn,
+                }
+            })
+            .collect();
+        let molecules = self.molecules.iter();
+        let shapes: Vec<&OverlapShape> = molecules.map(|one| self.shape(one)).collect();
+        let ranges = moves
+            .iter()
+            .map(|proposed| f64::from(proposed.length) + step.margin);
+        let ranges: Vec<f64> = ranges.collect();
+        let start = StepStart {
+            shapes: &shapes,
+            poses: &self.precise_poses,
+            body_of: &self.cluster_of,
+            ranges: &ranges,
+        };
+        let mut pairs: Vec<Pair> = self.pairs.iter().collect();
+        // Independent of the order that the broad phase found the pairs in.
+        pairs.sort_unstable();
+        let mut fine = FineStep::new(start, &bodies, &pairs);
+        fine.run(&mut |pair| rules.collide(pair));
+        let rules = &*rules;
+        let is_vetoed = |molecule: u32, precise: (DVec3, DQuat)| {
+            let pose = to_pose(precise);
+            self.enters_wall(molecule as usize, precise.0)
+                || !rules.may_move(molecule, &self.molecules[molecule as usize].pose, &pose)
+        };
+        let (ends, mut is_rejected, found) = fine.finish(&is_vetoed);
+        for (proposed, end) in moves.iter_mut().zip(ends) {
+            (proposed.precise_pose, proposed.pose) = (end, to_pose(end));
+        }
+        for (rejected, is_vetoed) in is_rejected.iter_mut().zip(&step.is_vetoed) {
+            *rejected |= is_vetoed;
+        }
+        report.rounds += found.rounds;
+        report.tested += found.tested;
+        report.rested += found.rested;
+        (is_rejected, found.collisions, found.stuck)
+    }
+
+    /// Draws a random displacement and rotation for each cluster that moves.
+    fn propose_turns(&self, dt: f64) -> Vec<Option<ClusterMove>> {
         let moves = self.clusters.par_iter().map(|cluster| {
             let (&first, true) = (cluster.members.first()?, cluster.is_mobile()) else {
                 return None;
@@ -607,7 +738,11 @@ impl BrownianMolecules {
                 .map(|diffusion| normal(&mut random, (2.0 * diffusion * dt).sqrt()));
             Some([displacement, turn, self.center(cluster)])
         });
-        let moves: Vec<Option<ClusterMove>> = moves.collect();
+        moves.collect()
+    }
+
+    /// The moves of the molecules without collisions.
+    fn propose_moves(&self, moves: &[Option<ClusterMove>]) -> Vec<Move> {
         let move_of = |index: usize| {
             let (position, rotation) = self.precise_poses[index];
             let Some([displacement, turn, center]) = moves[self.cluster_of[index] as usize] else {
@@ -634,7 +769,7 @@ impl BrownianMolecules {
             let (position, rotation) = (position + displacement, rotate(rotation, turn));
             Move {
                 length: length as f32,
-                pose: Pose::new(position.as_vec3(), rotation.as_quat().normalize()),
+                pose: to_pose((position, rotation)),
                 precise_pose: (position, rotation),
                 motion,
                 center: center.as_vec3(),
@@ -645,11 +780,12 @@ impl BrownianMolecules {
     }
 
     /// Finds all pairs that may overlap, whether their moves are rejected or not.
-    fn find_candidates(&mut self, moves: &[Move]) -> Result<(), MotionError> {
+    /// Moves may be longer by `margin` nm.
+    fn find_candidates(&mut self, moves: &[Move], margin: f64) -> Result<(), MotionError> {
         self.spheres.clear();
         for ((molecule, proposed), owner) in self.molecules.iter().zip(moves).zip(0..) {
             let shape = &self.templates[molecule.template as usize];
-            let reach = shape.bounding_radius() + proposed.length;
+            let reach = shape.bounding_radius() + proposed.length + margin as f32;
             self.spheres.push(molecule.pose.position, reach, owner)?;
         }
         self.search
@@ -662,7 +798,7 @@ impl BrownianMolecules {
     fn vetoed_clusters(&self, moves: &[Move], rules: &dyn MoveRules) -> Vec<bool> {
         let is_vetoed = |index: usize| {
             let pose = &self.molecules[index].pose;
-            self.enters_wall(index, &moves[index])
+            self.enters_wall(index, moves[index].precise_pose.0)
                 || !rules.may_move(index as u32, pose, &moves[index].pose)
         };
         let vetoed = self.clusters.par_iter().map(|cluster| {
@@ -702,14 +838,20 @@ impl BrownianMolecules {
     }
 
     /// Whether a move leads into a wall, or deeper into it.
-    fn enters_wall(&self, index: usize, proposed: &Move) -> bool {
+    fn enters_wall(&self, index: usize, position: DVec3) -> bool {
         let radius = f64::from(self.shape(&self.molecules[index]).bounding_radius());
         self.walls.iter().any(|wall| {
-            let [old, new] = [self.precise_poses[index].0, proposed.precise_pose.0]
+            let [old, new] = [self.precise_poses[index].0, position]
                 .map(|position| wall.signed_distance(position).distance);
             new < radius && new < old
         })
     }
+}
+
+/// Root mean square of the lengths of moves, nm.
+fn mean_length(moves: &[Move]) -> f64 {
+    let squares = moves.iter().map(|one| f64::from(one.length).powi(2));
+    (squares.sum::<f64>() / moves.len().max(1) as f64).sqrt()
 }
 
 fn to_precise(pose: &Pose) -> (DVec3, DQuat) {

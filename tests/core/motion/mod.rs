@@ -4,6 +4,7 @@ mod brownian_molecules;
 mod brownian_particles;
 mod conservation;
 mod errors;
+mod fine_molecule_steps;
 mod fine_step_reference;
 mod molecule_collisions;
 mod time_of_impact;
