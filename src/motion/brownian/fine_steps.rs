@@ -424,7 +424,7 @@ impl<'a> FineStep<'a> {
                 }
                 return both.map(Some);
             }
-            CollisionOutcome::Bounce => {}
+            CollisionOutcome::Bounce | CollisionOutcome::React => {}
         }
         // Resting bodies have infinite mass.
         let response = both.map(|body| match &self.bodies[body] {

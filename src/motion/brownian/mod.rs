@@ -26,11 +26,15 @@ mod neighbors;
 mod noise;
 mod particles;
 
+#[cfg(feature = "plugin")]
+pub(crate) use noise::random_number;
+
 pub use diffusion::{BrownianParticle, Medium, hydrodynamic_radius, protein_volume};
 pub use molecules::{
     BrownianMolecule, BrownianMolecules, BrownianState, BrownianSteps, MoleculeStepReport,
     MoveRules,
 };
 pub use particles::{
-    BrownianConfig, BrownianParticles, EventSearch, ParticleCollision, ParticleStepReport,
+    BrownianConfig, BrownianParticles, EventSearch, ParticleCollision, ParticleReaction,
+    ParticleStepReport,
 };

@@ -649,7 +649,7 @@ impl BrownianMolecules {
                         continue;
                     }
                     CollisionOutcome::Stick => stuck.push(pair),
-                    CollisionOutcome::Bounce => {}
+                    CollisionOutcome::Bounce | CollisionOutcome::React => {}
                 }
                 for index in [pair.a, pair.b] {
                     newly_rejected[cluster(index)] = !is_rejected[cluster(index)];

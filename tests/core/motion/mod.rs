@@ -7,6 +7,7 @@ mod errors;
 mod fine_molecule_steps;
 mod fine_step_reference;
 mod molecule_collisions;
+mod reactions;
 mod time_of_impact;
 mod unknown_trajectories;
 mod walls;
