@@ -1,5 +1,8 @@
 //! Reactions of molecules that meet: A + B → C.
 
+use std::sync::Arc;
+
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     CollisionGroups, Friction, GravityScale, RapierContextEntityLink, RapierRigidBodySet,
@@ -9,7 +12,7 @@ use bevy_rapier3d::rapier::dynamics::RigidBodySet;
 
 use super::acceleration_bound::AccelerationBound;
 use super::brownian_motion::BrownianMotion;
-use super::collisions::CollisionOutcome;
+use super::collisions::{CollisionOutcome, MoleculeCollision};
 use super::compartment::{CompartmentSurface, InCompartment};
 use super::compartment_springs::ValidConfinement;
 use super::components::{CrowdOnly, Molecule, MoleculeDetail, MoleculeMaterial, StaticMolecule};
@@ -154,13 +157,31 @@ impl PendingReactions {
 /// A molecule that is in the way of products.
 type Obstacle<'a> = (&'a MoleculeShape, Pose);
 
+/// What a reaction reads of molecules.
+#[derive(SystemParam)]
+pub(super) struct ReactionQueries<'w, 's> {
+    templates: Res<'w, Assets<MoleculeTemplate>>,
+    molecules: Query<'w, 's, (&'static PreparedMolecule, Has<BrownianMotion>)>,
+    confinements: Query<'w, 's, (&'static InCompartment, &'static ValidConfinement)>,
+    surfaces: Query<'w, 's, &'static CompartmentSurface>,
+}
+
+impl ReactionQueries<'_, '_> {
+    fn template(&self, molecule: Entity) -> Option<&Arc<MoleculeTemplate>> {
+        Some(self.molecules.get(molecule).ok()?.0.template())
+    }
+
+    fn mass(&self, molecule: Entity) -> f32 {
+        self.template(molecule)
+            .map_or(0.0, |template| template.mass())
+    }
+}
+
 /// The molecules around a reaction.
 struct Surroundings<'a, 'w, 's> {
     members: &'a Members,
     bodies: &'a RigidBodySet,
-    molecules: &'a Query<'w, 's, (&'static PreparedMolecule, Option<&'static BrownianMotion>)>,
-    confinements: &'a Query<'w, 's, (&'static InCompartment, &'static ValidConfinement)>,
-    surfaces: &'a Query<'w, 's, &'static CompartmentSurface>,
+    queries: &'a ReactionQueries<'w, 's>,
     /// Molecules that have reacted in this frame.
     gone: Vec<Entity>,
     /// Products of this frame.
@@ -187,8 +208,8 @@ impl Surroundings<'_, '_, '_> {
         reactants: [Entity; 2],
         replaced: (Entity, &Pose),
     ) -> bool {
-        if let Ok((held, confinement)) = self.confinements.get(replaced.0)
-            && let Ok(surface) = self.surfaces.get(held.compartment)
+        if let Ok((held, confinement)) = self.queries.confinements.get(replaced.0)
+            && let Ok(surface) = self.queries.surfaces.get(held.compartment)
             && !confinement.allows(surface, replaced.1, pose)
         {
             return false;
@@ -197,7 +218,7 @@ impl Surroundings<'_, '_, '_> {
             !(reactants.contains(&member.entity) || self.gone.contains(&member.entity))
         });
         let others = others.filter_map(|member| {
-            let (prepared, _) = self.molecules.get(member.entity).ok()?;
+            let (prepared, _) = self.queries.molecules.get(member.entity).ok()?;
             let pose = finite_body_pose(self.bodies.get(member.body))?;
             Some((prepared.shape(), pose))
         });
@@ -227,63 +248,49 @@ fn overlap(product: &MoleculeTemplate, pose: &Pose, (shape, other): Obstacle) ->
 pub(super) fn carry_out_reactions(
     mut commands: Commands,
     reactions: Res<MoleculeReactions>,
-    templates: Res<Assets<MoleculeTemplate>>,
-    mut worlds: Query<(Entity, &mut MoleculeWorld, &RapierRigidBodySet)>,
-    molecules: Query<(&PreparedMolecule, Option<&BrownianMotion>)>,
-    confinements: Query<(&InCompartment, &ValidConfinement)>,
-    surfaces: Query<&CompartmentSurface>,
+    mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>,
+    queries: ReactionQueries,
     mut messages: MessageWriter<MoleculesReacted>,
 ) {
-    for (context, mut world, bodies) in &mut worlds {
+    for (mut world, bodies) in &mut worlds {
+        if world.reactions.0.is_empty() {
+            continue;
+        }
         let world = &mut *world;
         let meetings = std::mem::take(&mut world.reactions.0);
         let mut around = Surroundings {
             members: &world.members,
             bodies: &bodies.bodies,
-            molecules: &molecules,
-            confinements: &confinements,
-            surfaces: &surfaces,
+            queries: &queries,
             gone: Vec::new(),
             new: Vec::new(),
         };
         for meeting in meetings {
-            let placed = reactions.list().get(meeting.reaction).and_then(|reaction| {
-                let products = reaction.products.iter();
-                let products: Option<Vec<_>> = products.map(|one| templates.get(one)).collect();
-                Some((reaction, place(&around, &meeting, &products?)?))
-            });
-            let Some((reaction, placed)) = placed else {
+            let reaction = reactions.list().get(meeting.reaction);
+            let Some(placed) = reaction.and_then(|reaction| place(&around, &meeting, reaction))
+            else {
                 world.blocked_reactions += 1;
-                let blocked = world.collisions.iter_mut().filter(|collision| {
-                    let both = [collision.molecule, collision.other];
-                    both.iter().all(|one| meeting.reactants.contains(one))
-                        && collision.outcome == CollisionOutcome::React
-                });
-                for collision in blocked {
-                    collision.outcome = CollisionOutcome::Bounce;
-                }
+                bounce(&mut world.collisions, meeting.reactants);
                 continue;
             };
-            let mass = |entity: &Entity| {
-                let found = molecules.get(*entity);
-                found.map_or(0.0, |(prepared, _)| prepared.template().mass())
-            };
-            let mut mass_change = -meeting.reactants.iter().map(mass).sum::<f32>();
+            let mut mass_change = -meeting
+                .reactants
+                .map(|one| queries.mass(one))
+                .iter()
+                .sum::<f32>();
             let mut products = Vec::new();
-            for ((handle, motion), parent) in
-                reaction.products.iter().zip(placed).zip(meeting.reactants)
-            {
-                let Some(template) = templates.get(handle) else {
-                    continue;
-                };
+            for ((handle, template, motion), parent) in placed.into_iter().zip(meeting.reactants) {
                 mass_change += template.mass();
-                let diffuses = molecules.get(parent).is_ok_and(|(_, one)| one.is_some());
-                let shape = MoleculeShape::new(std::sync::Arc::new(template.clone()));
+                let diffuses = queries
+                    .molecules
+                    .get(parent)
+                    .is_ok_and(|(_, diffuses)| diffuses);
+                let shape = MoleculeShape::new(Arc::new(template.clone()));
                 around.new.push((shape, motion.pose));
-                let product = Molecule(handle.clone());
+                let molecule = Molecule(handle.clone());
                 products.push(spawn_product(
                     &mut commands,
-                    product,
+                    molecule,
                     &motion,
                     parent,
                     diffuses,
@@ -293,10 +300,6 @@ pub(super) fn carry_out_reactions(
                 commands.entity(reactant).try_despawn();
                 around.gone.push(reactant);
             }
-            debug!(
-                "molecules {:?} of context {context} reacted to {products:?}",
-                meeting.reactants
-            );
             messages.write(MoleculesReacted {
                 reaction: meeting.reaction,
                 reactants: meeting.reactants,
@@ -308,26 +311,51 @@ pub(super) fn carry_out_reactions(
     }
 }
 
-/// The motions of the products, if they fit.
-fn place(
-    around: &Surroundings,
+/// Corrects the outcome of collisions of molecules whose products do not fit.
+fn bounce(collisions: &mut [MoleculeCollision], reactants: [Entity; 2]) {
+    for collision in collisions {
+        let both = [collision.molecule, collision.other];
+        if collision.outcome == CollisionOutcome::React
+            && both.iter().all(|one| reactants.contains(one))
+        {
+            collision.outcome = CollisionOutcome::Bounce;
+        }
+    }
+}
+
+/// A product that fits.
+type Placed<'a> = (
+    &'a Handle<MoleculeTemplate>,
+    &'a MoleculeTemplate,
+    MoleculeMotion,
+);
+
+/// The products of a reaction, if their files are loaded and they fit.
+fn place<'a>(
+    around: &Surroundings<'a, '_, '_>,
     meeting: &Meeting,
-    products: &[&MoleculeTemplate],
-) -> Option<Vec<MoleculeMotion>> {
+    reaction: &'a Reaction<Handle<MoleculeTemplate>>,
+) -> Option<Vec<Placed<'a>>> {
     let [one, other] = meeting.reactants;
     let [a, b] = [around.motion(one)?, around.motion(other)?];
-    let [template, other_template] = [around.molecules.get(one), around.molecules.get(other)];
-    let (template, other_template) = (
-        template.ok()?.0.template(),
-        other_template.ok()?.0.template(),
-    );
-    let placed = place_products([(template, a), (other_template, b)], products);
+    let queries = around.queries;
+    let templates = [queries.template(one)?, queries.template(other)?];
+    let products = reaction.products.iter();
+    let products = products.map(|product| queries.templates.get(product));
+    let products: Vec<&MoleculeTemplate> = products.collect::<Option<_>>()?;
+    let motions = place_products([(templates[0], a), (templates[1], b)], &products);
     let replaced = [(one, &a.pose), (other, &b.pose)];
-    let mut all = products.iter().zip(&placed).zip(replaced);
+    let mut all = products.iter().zip(&motions).zip(replaced);
     let fit = all.all(|((product, motion), replaced)| {
         around.fits(product, &motion.pose, meeting.reactants, replaced)
     });
-    fit.then_some(placed)
+    let handles = reaction.products.iter();
+    let placed = handles.zip(products).zip(motions);
+    fit.then(|| {
+        placed
+            .map(|((handle, template), motion)| (handle, template, motion))
+            .collect()
+    })
 }
 
 /// Spawns a product with the components of the reactant that it replaces.

@@ -25,6 +25,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "plugin")]
+use bevy::prelude::ReflectDefault;
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
