@@ -1,8 +1,8 @@
 //! Diffusing molecules whose atoms never overlap.
 //!
-//! In a cell, molecules are closer to each other than their bounding spheres allow. So a step
-//! consists of moves that are rejected where they end in an overlap, as in simulations of
-//! crowded cytoplasm:
+//! In a cell, molecules are closer to each other than their bounding spheres allow. So a
+//! [coarse](BrownianSteps::Coarse) step consists of moves that are rejected where they end in an
+//! overlap, as in simulations of crowded cytoplasm:
 //!
 //! 1. Displace and rotate every molecule at random.
 //! 2. Find candidate pairs by bounding spheres that cover both the old and the new pose.
@@ -14,6 +14,9 @@
 //!
 //! Each round tests all pairs before any molecule returns, so the result does not depend on
 //! the order of pairs or on the broad phase.
+//!
+//! [Fine](BrownianSteps::Fine) steps follow the molecules from collision to collision instead
+//! (`fine_steps.rs`).
 //!
 //! Molecules do not jump through each other in a step of any length. But longer moves are
 //! rejected more often, which slows diffusion down; [`BrownianMolecules::advance`] splits long
@@ -120,8 +123,10 @@ pub struct MoleculeStepReport {
 /// Decides outcomes of collisions and vetoes moves. Closures implement it for collisions:
 /// `|pair: Pair| CollisionOutcome::Stick`.
 pub trait MoveRules: Sync {
-    /// The outcome of the first collision of two molecules in a step. They return to their old
-    /// poses unless they [pass](CollisionOutcome::Pass) through each other.
+    /// The outcome of a collision of two molecules: of the first in a coarse step, of each in a
+    /// fine one. In coarse steps they return to their old poses, unless they
+    /// [pass](CollisionOutcome::Pass) through each other. In fine ones, molecules that
+    /// [stick](CollisionOutcome::Stick) rest for the remainder of the step.
     fn collide(&mut self, _pair: Pair) -> CollisionOutcome {
         CollisionOutcome::Bounce
     }
