@@ -1,17 +1,24 @@
 //! Reactions of particles that meet, and the law of mass action.
 
+use std::sync::Arc;
+
+use bevy_rapier_molecules::docking::{DockingMolecule, overlapping_atoms};
+use bevy_rapier_molecules::molecule::MoleculeTemplate;
 use bevy_rapier_molecules::motion::brownian::{
     BrownianConfig, BrownianParticle, BrownianParticles, EventSearch, ParticleCollision,
 };
 use bevy_rapier_molecules::motion::time_of_impact::Wall;
 use bevy_rapier_molecules::motion::{
-    CollisionOutcome, CollisionPartner, MotionError, Reaction, ReactionError, Reactions,
+    CollisionOutcome, CollisionPartner, MoleculeMotion, MotionError, Reaction, ReactionError,
+    Reactions, place_products,
 };
-use glam::DVec3;
+use bevy_rapier_molecules::pose::Pose;
+use glam::{DVec3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
+use crate::common::carbons::{carbon, template};
 use crate::common::thread_pool::with_threads;
 
 /// nm²/s.
@@ -437,4 +444,73 @@ fn invalid_reactions_are_errors() {
             count: 1
         }
     ));
+}
+
+/// Momentum and angular momentum about the origin.
+fn momenta(molecules: &[(&MoleculeTemplate, MoleculeMotion)]) -> [DVec3; 2] {
+    let mut sums = [DVec3::ZERO; 2];
+    for (template, motion) in molecules {
+        let mass = f64::from(template.mass());
+        let momentum = mass * motion.velocity.as_dvec3();
+        let axes = (motion.pose.rotation * template.principal_axes()).as_dquat();
+        let inertia = template.principal_inertia().as_dvec3();
+        let spin = axes * (inertia * (axes.inverse() * motion.angular_velocity.as_dvec3()));
+        sums[0] += momentum;
+        sums[1] += motion.pose.position.as_dvec3().cross(momentum) + spin;
+    }
+    sums
+}
+
+fn row(count: usize) -> Arc<MoleculeTemplate> {
+    template(
+        (0..count)
+            .map(|k| carbon(Vec3::X * 0.12 * k as f32, 0.1))
+            .collect(),
+    )
+}
+
+#[test]
+fn products_of_molecules_conserve_momentum_and_do_not_overlap() {
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let (a, b, sum) = (row(3), row(5), row(8));
+    for _ in 0..100 {
+        let mut vector = || Vec3::from_array([(); 3].map(|()| random.random::<f32>() - 0.5));
+        let mut motion = |position: Vec3| MoleculeMotion {
+            pose: Pose::new(position, Quat::from_scaled_axis(3.0 * vector())),
+            velocity: 5.0 * vector(),
+            angular_velocity: 4.0 * vector(),
+        };
+        let reactants = [
+            (&*a, motion(Vec3::ZERO)),
+            (&*b, motion(Vec3::new(0.3, 0.4, 0.2))),
+        ];
+        let before = momenta(&reactants);
+        let [product] = place_products(reactants, &[&sum])[..] else {
+            panic!("one product")
+        };
+        assert_eq!(product.pose.rotation, reactants[0].1.pose.rotation);
+        let center = Vec3::new(0.3, 0.4, 0.2) * 5.0 / 8.0;
+        assert!(product.pose.position.distance(center) < 1.0e-5);
+        for (now, then) in momenta(&[(&*sum, product)]).iter().zip(before) {
+            assert!(
+                now.distance(then) < 1.0e-3 * (1.0 + then.length()),
+                "{now} {then}"
+            );
+        }
+        // Longer products move apart, but their center and their velocities stay.
+        let placed = place_products(reactants, &[&b, &sum]);
+        let products = [(&*b, placed[0]), (&*sum, placed[1])];
+        let shapes = [&b, &sum].map(|one| DockingMolecule::new(one.clone()));
+        let [one, other] = [placed[0].pose, placed[1].pose];
+        assert!(overlapping_atoms(&shapes[0], &one, &shapes[1], &other).is_empty());
+        for ((template, now), (_, then)) in products.iter().zip(reactants) {
+            assert_eq!(now.velocity, then.velocity);
+            assert_eq!(now.pose.rotation, then.pose.rotation);
+            assert!(
+                now.pose.position.distance(then.pose.position) < 1.5 * template.bounding_radius()
+            );
+        }
+        let moved = [0, 1].map(|k| placed[k].pose.position - reactants[k].1.pose.position);
+        assert!((5.0 * moved[0] + 8.0 * moved[1]).length() < 1.0e-4);
+    }
 }
