@@ -21,7 +21,7 @@
 //! | `InRecipe`, `RecipeMembers` | plugin | which molecules and compartments are those of a recipe |
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
-//! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`CollisionOutcome`] | app | bounce, stick, react or pass in such a collision |
 //! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`MoleculeJoint`] | both | on an entity of its own: a joint with limits, as between links of a fiber |
 //! | [`TrajectoryRecorder`] | app | records all molecules in a file |
@@ -31,11 +31,13 @@
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
 //! | [`MoleculeWorld`] | plugin | contacts, clock and timings, on each Rapier context |
 //!
-//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`].
+//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`],
+//!   [`MoleculeReactions`].
 //! - Messages in a deterministic order, also entity events of molecules with
 //!   [`MoleculeEventsEnabled`]: [`MoleculeContactStarted`], [`MoleculeContactStopped`],
 //!   [`MoleculeCollision`]. Rapier's `CollisionEvent` and `ContactForceEvent` are sent, too, if
 //!   `ActiveEvents` requests them.
+//! - Messages of reactions: [`MoleculesReacted`].
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
 //! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`; of recorders:
@@ -155,7 +157,8 @@
 //! they overlap (a GPU reports only overlaps); each such pair of atoms is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] report start and end, by
 //! substep. A *collision* has a time of impact; [`MoleculeCollision`] reports it for
-//! molecules with [`BrownianMotion`] or an [`AccelerationBound`].
+//! molecules with [`BrownianMotion`] or an [`AccelerationBound`]. [`CollisionOutcome`] decides what
+//! follows; molecules of the kinds in [`MoleculeReactions`] can react (A + B → C).
 //!
 //! # Determinism
 //!
@@ -222,6 +225,7 @@ mod queries;
 mod rapier_body;
 mod rapier_contacts;
 mod rapier_events;
+mod reactions;
 #[cfg(feature = "recipe")]
 mod recipe_assets;
 mod scene_filter;
@@ -266,6 +270,7 @@ pub use picking::{
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+pub use reactions::{MoleculeReactions, MoleculesReacted};
 #[cfg(feature = "recipe")]
 pub use recipe_assets::{MoleculeRecipePlugin, RecipeLoader};
 pub use scene_filter::molecule_scene_filter;
