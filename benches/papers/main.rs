@@ -8,6 +8,8 @@
 mod common;
 mod johnson;
 mod kim;
+#[path = "../../examples/common/plots.rs"]
+mod plots;
 mod poirrier;
 mod thesis;
 mod turk;

@@ -23,7 +23,6 @@ use common::screen::{check_adapter, check_display};
 use common::{AnyError, BackendArguments, CommonArguments, Device, Head, ScreenshotArguments};
 use table::{Table, Tables};
 
-mod brownian;
 mod cells;
 #[path = "../common/mod.rs"]
 mod common;
@@ -86,8 +85,6 @@ pub struct Arguments {
 enum Experiment {
     /// Effect of splitting boxes on the linear kd-tree.
     Splitting,
-    /// Cell lists A, B and C and brute force under Brownian motion.
-    Brownian,
     /// Atoms per cell of a full and a hashed grid.
     Cells,
     /// Boxes and atoms of a vesicle of lipids.
@@ -151,7 +148,6 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
         match experiment {
             Experiment::Falling => falling::run(arguments, &mut tables)?,
             Experiment::Splitting => splitting::run(arguments, &mut tables)?,
-            Experiment::Brownian => brownian::run(arguments, &mut tables)?,
             Experiment::Cells => cells::run(&mut tables)?,
             Experiment::Vesicle => device = vesicle::run(arguments, &mut tables)?,
             Experiment::Others => others::run(arguments, &mut tables)?,

@@ -26,7 +26,7 @@ fn help_names_all_options() {
 fn experiments_print_tables_and_write_plots() {
     let out = scratch("race");
     let _ = fs::remove_dir_all(&out);
-    let experiments = ["falling", "splitting", "brownian", "--quick", "--out", &out];
+    let experiments = ["falling", "splitting", "--quick", "--out", &out];
     let output = run("broad_phase_race", &experiments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let tables = text(&output.stdout);
@@ -35,8 +35,6 @@ fn experiments_print_tables_and_write_plots() {
         "**Falling spheres, late**",
         "**Candidates per sphere**",
         "**Splitting of boxes",
-        "**Brownian motion**",
-        "**Slices against cubes**",
     ] {
         assert!(tables.contains(title), "{title} is missing in {tables}");
     }
@@ -46,7 +44,7 @@ fn experiments_print_tables_and_write_plots() {
         assert!(header.unwrap().contains(&format!("| {name} |")), "{name}");
     }
     assert!(header.unwrap().contains("| rapier-bvh"));
-    for name in ["falling_early", "falling_late", "brownian"] {
+    for name in ["falling_early", "falling_late"] {
         assert_plotted(&Path::new(&out).join(name));
     }
 }
