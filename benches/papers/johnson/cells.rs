@@ -5,7 +5,7 @@ use std::error::Error;
 use bevy_rapier_molecules::search::swept::{SweptAlgorithm, SweptSpheres};
 use glam::Vec3;
 
-use super::scene::{MAX_STEP, RADIUS_NM, STEP_NM, Scene, Walker, race};
+use super::scene::{MAX_STEP, RADIUS_NM, STEP_NM, Scene, Walker, race, ratio};
 use crate::common::{Cell, Column, Done, Run, cells};
 
 /// Number of particles.
@@ -125,7 +125,7 @@ fn outliers(run: &mut Run) -> Done {
             race(run, &mut walkers)?;
             for pair in walkers.chunks(2) {
                 let [apart, wide] = [0, 1].map(|k| pair[k].ms());
-                row.extend::<[Cell; 3]>(cells![apart, wide, wide / apart]);
+                row.extend::<[Cell; 3]>(cells![apart, wide, ratio(wide, apart)]);
             }
             rows.push(row);
         }

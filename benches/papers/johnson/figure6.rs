@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bevy_rapier_molecules::search::swept::SweptAlgorithm;
 
-use super::scene::{Scene, race};
+use super::scene::{Scene, Walker, race, ratio};
 use crate::common::{Cell, Column, Done, Run};
 use crate::plots::{Line, Plot};
 
@@ -87,7 +87,7 @@ fn figure(
             measured.times[place] = Some(walker.ms());
             measured.checks[place] = Some(walker.per_search(walker.work.checks));
         }
-        let collisions = walkers.iter().map(super::scene::Walker::collisions);
+        let collisions = walkers.iter().map(Walker::collisions);
         let mut row = vec![
             Cell::from(count),
             Cell::from(collisions.sum::<f64>() / walkers.len() as f64),

@@ -35,7 +35,7 @@ const HASH: u64 = 0x9E37_79B9_7F4A_7C15;
 const COMPARED: u32 = 2;
 
 /// CPU time of an algorithm in a round, s. The system counts in ticks of 4 ms.
-const MIN_SECONDS: f64 = 0.06;
+pub const MIN_SECONDS: f64 = 0.06;
 
 /// Rounds in which the algorithms take turns.
 const ROUNDS: u32 = 2;
@@ -210,23 +210,6 @@ impl Walker {
         Ok(())
     }
 
-    /// Times steps that take at least this long, s.
-    fn time(&mut self, least: f64) -> Done {
-        let begin = cpu_time::thread_seconds();
-        let (mut steps, mut took) = (0, 0.0);
-        while steps == 0 || took < least {
-            // Twice as many each time: reading the clock takes longer than a short step.
-            for _ in 0..steps.max(1) {
-                self.step(&mut |_| ())?;
-            }
-            steps += steps.max(1);
-            took = cpu_time::thread_seconds() - begin;
-        }
-        self.timed.0 += took;
-        self.timed.1 += steps;
-        Ok(())
-    }
-
     /// Milliseconds per timed step.
     pub fn ms(&self) -> f64 {
         1.0e3 * self.timed.0 / self.timed.1.max(1) as f64
@@ -241,6 +224,26 @@ impl Walker {
     pub fn per_search(&self, count: u64) -> f64 {
         count as f64 / self.work.subdivisions.max(1) as f64 / self.swept.centers().len() as f64
     }
+}
+
+/// The ratio of two times, unless one was too short to measure.
+pub fn ratio(one: f64, other: f64) -> Option<f64> {
+    (one > 0.0 && other > 0.0).then(|| one / other)
+}
+
+/// CPU seconds and number of steps that take at least this long, s, together.
+pub fn time(least: f64, step: &mut dyn FnMut() -> Done) -> Result<(f64, u64), Box<dyn Error>> {
+    let begin = cpu_time::thread_seconds();
+    let (mut steps, mut took) = (0, 0.0);
+    while steps == 0 || took < least {
+        // Twice as many each time: reading the clock takes longer than a short step.
+        for _ in 0..steps.max(1) {
+            step()?;
+        }
+        steps += steps.max(1);
+        took = cpu_time::thread_seconds() - begin;
+    }
+    Ok((took, steps))
 }
 
 /// Times the walkers in turns, after some steps in which all have to find the same collisions.
@@ -268,7 +271,9 @@ pub fn race(run: &Run, walkers: &mut [Walker]) -> Done {
     let least = run.pick(MIN_SECONDS, 0.0);
     for _ in 0..run.pick(ROUNDS, 1) {
         for walker in walkers.iter_mut() {
-            walker.time(least)?;
+            let (seconds, steps) = time(least, &mut || walker.step(&mut |_| ()))?;
+            walker.timed.0 += seconds;
+            walker.timed.1 += steps;
         }
     }
     Ok(())

@@ -6,14 +6,14 @@ use std::error::Error;
 
 use bevy_rapier_molecules::motion::CollisionOutcome;
 use bevy_rapier_molecules::motion::brownian::{
-    BrownianConfig, BrownianParticle, BrownianParticles, EventSearch, ParticleStepReport,
+    BrownianConfig, BrownianParticle, BrownianParticles, EventSearch,
 };
 use bevy_rapier_molecules::motion::time_of_impact::Wall;
 use bevy_rapier_molecules::search::swept::SweptAlgorithm;
 use glam::DVec3;
 
-use super::scene::{RADIUS_NM, STEP_NM, Scene, race};
-use crate::common::{Cell, Column, Done, Run, cells, cpu_time};
+use super::scene::{MIN_SECONDS, RADIUS_NM, STEP_NM, Scene, race, ratio, time};
+use crate::common::{Cell, Column, Done, Run, cells};
 
 /// Filled fractions.
 const FILLED: [f64; 4] = [0.001, 0.01, 0.1, 0.3];
@@ -104,7 +104,7 @@ fn compare(scene: &Scene, steps: u32) -> Result<[u64; 4], Box<dyn Error>> {
 /// The refinements of section 4.1 that the paper did not implement: an event queue, and a bound
 /// by distance before the time of contact is computed.
 fn refinements(run: &mut Run) -> Done {
-    let count = run.pick(1000, 30);
+    let count = run.pick(1000, 50);
     let title = format!(
         "**Refinements of subdivided steps**: ms per step, {count} particles in a box with walls. \
          `B` and `C` search again after each collision. The others are those of \
@@ -121,26 +121,27 @@ fn refinements(run: &mut Run) -> Done {
         Column::number("bound ÷ queue").decimals(1),
     ];
     let mut rows: Vec<[Cell; 8]> = Vec::new();
+    let least = run.pick(2.0 * MIN_SECONDS, 0.0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for filled in [1.0e-5, 1.0e-3, 0.01, 0.1] {
         let scene = Scene::new(count, filled);
         let [b, c] = [SweptAlgorithm::B, SweptAlgorithm::C].map(|one| scene.walker(one));
         let mut walkers = [b?, c?];
         race(run, &mut walkers)?;
-        let timed =
-            |search| pool.install(|| brownian(&scene, search).map_err(|error| error.to_string()));
-        let (bound, work) = timed(EventSearch::Rescan)?;
+        let timed = |search| {
+            pool.install(|| brownian(&scene, search, least).map_err(|error| error.to_string()))
+        };
+        let (bound, skipped) = timed(EventSearch::Rescan)?;
         let (queue, _) = timed(EventSearch::Queue)?;
-        let pairs = (work.skipped + work.checks).max(1);
         rows.push(cells![
             format!("{filled}"),
             walkers[0].collisions(),
             walkers[0].ms(),
             walkers[1].ms(),
             bound,
-            100.0 * work.skipped as f64 / pairs as f64,
+            100.0 * skipped,
             queue,
-            bound / queue,
+            ratio(bound, queue),
         ]);
     }
     let mut table = run.table(&title, columns);
@@ -148,11 +149,12 @@ fn refinements(run: &mut Run) -> Done {
     Ok(())
 }
 
-/// Milliseconds of a step of `motion::brownian`, and its work.
+/// Milliseconds of a step of `motion::brownian`, and the fraction of the pairs that were skipped.
 fn brownian(
     scene: &Scene,
     event_search: EventSearch,
-) -> Result<(f64, ParticleStepReport), Box<dyn Error>> {
+    least: f64,
+) -> Result<(f64, f64), Box<dyn Error>> {
     let spheres = scene.spheres()?;
     let particle = BrownianParticle {
         radius: RADIUS_NM,
@@ -163,25 +165,23 @@ fn brownian(
         .map(|index| spheres.center(index).as_dvec3())
         .collect();
     let dt = STEP_NM * STEP_NM / (2.0 * particle.diffusion);
-    let prepare = || {
-        let config = BrownianConfig {
-            event_search,
-            walls: Wall::box_faces(DVec3::ZERO, DVec3::splat(scene.edge())).to_vec(),
-            ..BrownianConfig::default()
-        };
-        let all = vec![particle; places.len()];
-        let mut particles = BrownianParticles::new(&all, &places, config)?;
-        // The first step allocates.
-        particles.step(dt, &mut |_| CollisionOutcome::Bounce)?;
-        Ok(particles)
+    let config = BrownianConfig {
+        event_search,
+        walls: Wall::box_faces(DVec3::ZERO, DVec3::splat(scene.edge())).to_vec(),
+        ..BrownianConfig::default()
     };
-    let steps = 4;
-    let (seconds, report) = cpu_time::time(prepare, |mut particles| {
-        let mut last = ParticleStepReport::default();
-        for _ in 0..steps {
-            last = particles.step(dt, &mut |_| CollisionOutcome::Bounce)?;
-        }
-        Ok(last)
-    })?;
-    Ok((1.0e3 * seconds / f64::from(steps), report))
+    let all = vec![particle; places.len()];
+    let mut particles = BrownianParticles::new(&all, &places, config)?;
+    let mut sums = [0; 2];
+    let mut step = || {
+        let report = particles.step(dt, &mut |_| CollisionOutcome::Bounce)?;
+        sums[0] += report.skipped;
+        sums[1] += report.checks;
+        Ok(())
+    };
+    // The first step allocates.
+    step()?;
+    let (seconds, steps) = time(least, &mut step)?;
+    let skipped = sums[0] as f64 / (sums[0] + sums[1]).max(1) as f64;
+    Ok((1.0e3 * seconds / steps as f64, skipped))
 }
