@@ -182,9 +182,8 @@ fn ratios(run: &mut Run, what: &str, [one, other]: [usize; 2], results: &[(f64, 
         let mut row = vec![Cell::from(format!("{filled}"))];
         row.extend(counts.iter().map(|count| {
             let measured = of_fraction.iter().find(|measured| measured.count == *count);
-            let ratio =
-                measured.and_then(|measured| Some(measured.times[one]? / measured.times[other]?));
-            Cell::from(ratio)
+            let times = measured.map(|measured| measured.times);
+            Cell::from(times.and_then(|times| ratio(times[one]?, times[other]?)))
         }));
         table.row(row);
     }

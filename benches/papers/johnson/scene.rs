@@ -281,44 +281,46 @@ pub fn race(run: &Run, walkers: &mut [Walker]) -> Done {
 
 /// The mean squared displacement of the particles: the check of Brownian motion by Berg.
 pub fn diffusion(run: &mut Run) -> Done {
-    let count = run.pick(2000, 50);
-    let title = format!(
-        "**Brownian motion**: mean squared displacement of {count} particles without walls, \
-         divided by that of free particles (6 D t)."
+    let title = "**Brownian motion**: mean squared displacement without walls, divided by that of \
+                 free particles (6 D t).";
+    let [alone, crowd] = run.pick(
+        [Scene::new(5000, 1.0e-9), Scene::new(500, 0.01)],
+        [Scene::new(50, 1.0e-9), Scene::new(50, 0.01)],
     );
-    let columns = vec![
-        Column::number("steps"),
-        Column::number("alone").decimals(3),
-        Column::number("filled fraction 0.01").decimals(3),
-        Column::number("filled fraction 0.1").decimals(3),
-    ];
+    let column = |scene: &Scene| {
+        let name = format!(
+            "{} particles, filled fraction {}",
+            scene.count, scene.filled
+        );
+        Column::number(name).decimals(3)
+    };
+    let columns = vec![Column::number("steps"), column(&alone), column(&crowd)];
     let numbers: [u32; 3] = run.pick([10, 100, 1000], [2, 4, 8]);
-    let mut ratios = Vec::new();
-    for filled in [1.0e-9, 0.01, 0.1] {
-        let scene = Scene::new(if filled < 0.01 { count } else { count / 4 }, filled);
-        let mut walker = scene.walker(SweptAlgorithm::B)?;
-        walker.edge = f64::INFINITY;
-        let start = walker.swept.centers().to_vec();
-        let mut of_scene = Vec::new();
-        for step in 1..=numbers[2] {
-            walker.step(&mut |_| ())?;
-            if numbers.contains(&step) {
-                let pairs = walker.swept.centers().iter().zip(&start);
-                let sum: f64 = pairs.map(|(one, other)| one.distance_squared(*other)).sum();
-                let expected = 3.0 * STEP_NM * STEP_NM * f64::from(step);
-                of_scene.push(sum / f64::from(scene.count) / expected);
-            }
-        }
-        ratios.push(of_scene);
-    }
-    let mut table = run.table(&title, columns);
-    for (row, steps) in numbers.into_iter().enumerate() {
-        table.row(cells![
-            steps,
-            ratios[0][row],
-            ratios[1][row],
-            ratios[2][row]
-        ]);
+    let [alone, crowd] = [
+        displacement(&alone, &numbers)?,
+        displacement(&crowd, &numbers)?,
+    ];
+    let mut table = run.table(title, columns);
+    for ((steps, alone), crowd) in numbers.into_iter().zip(alone).zip(crowd) {
+        table.row(cells![steps, alone, crowd]);
     }
     Ok(())
+}
+
+/// The mean squared displacement after some numbers of steps, divided by that of free particles.
+fn displacement(scene: &Scene, numbers: &[u32]) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut walker = scene.walker(SweptAlgorithm::C)?;
+    walker.edge = f64::INFINITY;
+    let start = walker.swept.centers().to_vec();
+    let mut ratios = Vec::new();
+    for step in 1..=numbers.iter().copied().max().unwrap_or(0) {
+        walker.step(&mut |_| ())?;
+        if numbers.contains(&step) {
+            let pairs = walker.swept.centers().iter().zip(&start);
+            let sum: f64 = pairs.map(|(one, other)| one.distance_squared(*other)).sum();
+            let expected = 3.0 * STEP_NM * STEP_NM * f64::from(step);
+            ratios.push(sum / f64::from(scene.count) / expected);
+        }
+    }
+    Ok(ratios)
 }

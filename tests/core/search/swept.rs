@@ -106,7 +106,7 @@ fn crowd(count: u32, edge: f32, jump: f32, steps: usize, seed: u64) -> Walk {
         spheres.push(center, radius, owner / 2).unwrap();
     }
     let mut displacement = |index: u32| {
-        let far = if index % 97 == 0 { 20.0 } else { 1.0 };
+        let far = if index.is_multiple_of(97) { 20.0 } else { 1.0 };
         (far * jump * point(&mut random)).as_dvec3()
     };
     let mut step = || (0..count).map(&mut displacement).collect();
