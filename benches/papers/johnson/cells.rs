@@ -149,7 +149,7 @@ fn mixed(
         // Outside of the box, so that they do not overlap the others at the start.
         let radius = TIMES * RADIUS_NM;
         for k in 0..FEW {
-            let place = [-radius, (2.0 * f64::from(k) + 1.0) * radius, radius];
+            let place = [-radius, 3.0 * f64::from(k) * radius, radius];
             let center = Vec3::from_array(place.map(|x| x as f32));
             spheres.push(center, radius as f32, scene.count + k)?;
         }

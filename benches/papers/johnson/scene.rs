@@ -28,9 +28,6 @@ const WIDTH_MARGIN: f64 = 1.002;
 /// Binary logarithm of the number of random displacements.
 const TABLE_BITS: u32 = 14;
 
-/// Multiplier of Fibonacci hashing: 2⁶⁴ divided by the golden ratio.
-const HASH: u64 = 0x9E37_79B9_7F4A_7C15;
-
 /// Steps in which all algorithms are compared before they are timed.
 const COMPARED: u32 = 2;
 
@@ -104,17 +101,22 @@ impl Scene {
         Ok(spheres)
     }
 
-    /// Random displacements, nm.
+    /// Random displacements, nm. Each has its opposite, so that their mean is zero, and they are
+    /// scaled to the variance of the step.
     fn displacements(&self) -> Rc<[DVec3]> {
         let mut random = Pcg64Mcg::seed_from_u64(u64::from(self.count));
         let mut bounded = || loop {
             let axes: [f64; 3] = std::array::from_fn(|_| normal(&mut random));
             let displacement = DVec3::from_array(axes);
             if displacement.length() <= MAX_STEP {
-                return self.step * displacement;
+                return displacement;
             }
         };
-        (0..1 << TABLE_BITS).map(|_| bounded()).collect()
+        let half: Vec<DVec3> = (0..1 << (TABLE_BITS - 1)).map(|_| bounded()).collect();
+        let squares: f64 = half.iter().map(|one| one.length_squared()).sum();
+        let scale = self.step * (3.0 * half.len() as f64 / squares).sqrt();
+        let both = half.iter().flat_map(|one| [scale * *one, -scale * *one]);
+        both.collect()
     }
 
     /// The particles with an algorithm in the narrowest cells.
@@ -137,6 +139,14 @@ impl Scene {
 fn normal(random: &mut Pcg64Mcg) -> f64 {
     let [one, other] = [(); 2].map(|()| 1.0 - random.random::<f64>());
     (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+}
+
+/// A number with well mixed bits: the output function of SplitMix64.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ (number >> 31)
 }
 
 /// Diffusing particles with an algorithm.
@@ -176,7 +186,7 @@ impl Walker {
         let centers = self.swept.centers();
         let first = self.step * centers.len() as u64;
         let draw = |(center, number): (&DVec3, u64)| {
-            let place = number.wrapping_mul(HASH) >> (64 - TABLE_BITS);
+            let place = mixed(number) >> (64 - TABLE_BITS);
             let factor = self.factors.get((number - first) as usize);
             let by = factor.unwrap_or(&1.0) * self.table[place as usize];
             let end = *center + by;

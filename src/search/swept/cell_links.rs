@@ -9,8 +9,9 @@
 
 use glam::DVec3;
 
-/// Largest number of cells per sphere.
-const CELLS_PER_SPHERE: usize = 4;
+/// Largest number of cells per sphere. With fewer, more distant spheres share a cell; with more,
+/// visiting the empty ones takes longer.
+const CELLS_PER_SPHERE: usize = 32;
 
 /// Number of cells that is always allowed.
 const MIN_CELLS: usize = 4096;
