@@ -17,8 +17,8 @@ const FILLED: [f64; 7] = [1.0e-6, 1.0e-5, 1.0e-4, 1.0e-3, 0.01, 0.1, 0.3];
 /// Largest number of pairs that the naive algorithm checks per step: a fifth of a second.
 const MAX_CHECKS: f64 = 4.0e7;
 
-/// Largest number of particles times searches per step for the others: half a second.
-const MAX_SEARCHED: f64 = 2.5e5;
+/// Largest number of particles times searches per step for the others: a quarter of a second.
+const MAX_SEARCHED: f64 = 1.2e5;
 
 /// Times closer than this ratio count as equal in the order of the algorithms.
 const EQUAL: f64 = 1.05;

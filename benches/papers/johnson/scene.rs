@@ -297,14 +297,15 @@ pub fn diffusion(run: &mut Run) -> Done {
         [Scene::new(5000, 1.0e-9), Scene::new(500, 0.01)],
         [Scene::new(50, 1.0e-9), Scene::new(50, 0.01)],
     );
-    let column = |scene: &Scene| {
-        let name = format!(
+    let names = [
+        format!("{} particles, alone", alone.count),
+        format!(
             "{} particles, filled fraction {}",
-            scene.count, scene.filled
-        );
-        Column::number(name).decimals(3)
-    };
-    let columns = vec![Column::number("steps"), column(&alone), column(&crowd)];
+            crowd.count, crowd.filled
+        ),
+    ];
+    let mut columns = vec![Column::number("steps")];
+    columns.extend(names.map(|name| Column::number(name).decimals(3)));
     let numbers: [u32; 3] = run.pick([10, 100, 1000], [2, 4, 8]);
     let [alone, crowd] = [
         displacement(&alone, &numbers)?,
