@@ -23,7 +23,6 @@ use common::screen::{check_adapter, check_display};
 use common::{AnyError, BackendArguments, CommonArguments, Device, Head, ScreenshotArguments};
 use table::{Table, Tables};
 
-mod brownian;
 #[path = "../common/mod.rs"]
 mod common;
 mod crossovers;
@@ -78,8 +77,6 @@ pub struct Arguments {
 /// The experiments.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Experiment {
-    /// Cell lists A, B and C and brute force under Brownian motion.
-    Brownian,
     /// Boxes and atoms of a vesicle of lipids.
     Vesicle,
     /// A sparse gas, a dense liquid, one large sphere among small ones, proteins.
@@ -134,7 +131,6 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
     for (number, experiment) in experiments.enumerate() {
         tables.begin_experiment(number, count);
         match experiment {
-            Experiment::Brownian => brownian::run(arguments, &mut tables)?,
             Experiment::Vesicle => device = vesicle::run(arguments, &mut tables)?,
             Experiment::Others => others::run(arguments, &mut tables)?,
             Experiment::Crossovers => crossovers::run(arguments, &mut tables)?,

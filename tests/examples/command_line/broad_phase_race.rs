@@ -25,7 +25,7 @@ fn help_names_all_options() {
 fn experiments_print_tables_and_write_plots() {
     let out = scratch("race");
     let _ = fs::remove_dir_all(&out);
-    let experiments = ["others", "crossovers", "brownian", "--quick", "--out", &out];
+    let experiments = ["others", "crossovers", "--quick", "--out", &out];
     let output = run("broad_phase_race", &experiments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let tables = text(&output.stdout);
@@ -33,8 +33,6 @@ fn experiments_print_tables_and_write_plots() {
         "**Other scenes**",
         "**Few spheres**",
         "**One large sphere**",
-        "**Brownian motion**",
-        "**Slices against cubes**",
     ] {
         assert!(tables.contains(title), "{title} is missing in {tables}");
     }
@@ -44,7 +42,6 @@ fn experiments_print_tables_and_write_plots() {
         assert!(header.unwrap().contains(&format!("| {name} |")), "{name}");
     }
     assert!(header.unwrap().contains("| rapier-bvh"));
-    assert_plotted(&Path::new(&out).join("brownian"));
 }
 
 /// Asserts that all rows have as many cells as the header, and none is empty.
