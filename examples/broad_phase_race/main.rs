@@ -1,5 +1,5 @@
 //! Compares the broad phases of this crate and Rapier's BVH on the same spheres and boxes.
-//! Writes Markdown tables and plots (SVG and PNG).
+//! Prints Markdown tables.
 //!
 //! ```text
 //! cargo run --release --features parallel --example broad_phase_race
@@ -12,7 +12,6 @@
 //! frame and the median frame counts, so that noise affects all of them alike. Keys: Esc quit.
 //! `--help` lists the options and the exit codes.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -27,8 +26,6 @@ use table::{Table, Tables};
 mod common;
 mod crossovers;
 mod others;
-#[path = "../common/plots.rs"]
-mod plots;
 mod runners;
 mod table;
 mod vesicle;
@@ -50,9 +47,6 @@ pub struct Arguments {
     /// Experiments to run [default: all].
     #[arg(value_enum)]
     experiments: Vec<Experiment>,
-    /// Folder for the plots.
-    #[arg(long, value_name = "DIR", default_value = "broad_phase_race")]
-    out: PathBuf,
     /// Run small scenes with few frames, as a smoke test.
     #[arg(long)]
     quick: bool,
@@ -115,9 +109,6 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 
 /// Runs the experiments.
 fn measure(arguments: &Arguments) -> Result<(), AnyError> {
-    let out = &arguments.out;
-    std::fs::create_dir_all(out)
-        .map_err(|error| format!("cannot write into '{}': {error}", out.display()))?;
     let begin = Instant::now();
     let machine = runners::machine();
     arguments.common.print(|out| writeln!(out, "{machine}\n"))?;
