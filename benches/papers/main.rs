@@ -8,7 +8,7 @@
 mod common;
 mod johnson;
 mod kim;
-#[path = "../../examples/common/plots.rs"]
+#[path = "../common/plots.rs"]
 mod plots;
 mod poirrier;
 mod thesis;
