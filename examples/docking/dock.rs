@@ -313,9 +313,10 @@ fn outside(session: &Session, role: Role) -> Pose {
     // Bounding spheres of ligands before this one, and half of the first.
     let before = session.roles().skip(1).take_while(|other| *other != role);
     let before: f32 = before.map(|other| 2.0 * radius(other) + START_GAP_NM).sum();
-    let up = match before {
-        0.0 => 0.0,
-        before => before - radius(Role::LIGAND) + radius(role),
+    let up = if role == Role::LIGAND {
+        0.0
+    } else {
+        before - radius(Role::LIGAND) + radius(role)
     };
     Pose::from_translation(receptor + Vec3::X * distance + Vec3::Y * up)
 }

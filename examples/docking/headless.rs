@@ -81,6 +81,7 @@ pub fn run(arguments: &Arguments, dock: &mut Dock, begin: Instant) -> Result<(),
         name: name(role),
         pose: session.pose(role),
     };
+    let dock = &*dock;
     let torsions = |role: Role| {
         let angles = session.torsions(role).iter().enumerate();
         angles.map(move |(bond, angle)| TorsionReport {

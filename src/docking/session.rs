@@ -94,7 +94,7 @@ impl Session {
         session.with_ligand(ligand)
     }
 
-    /// Adds a ligand at the pose of its file, with the radii of the file.
+    /// Adds a ligand at the pose of its file. Add all ligands before the first input.
     #[must_use]
     pub fn with_ligand(mut self, ligand: Arc<MoleculeTemplate>) -> Self {
         self.poses.push(ligand.file_pose());
