@@ -240,8 +240,8 @@ fn spheres_that_meet_in_the_cell_between_theirs_collide() {
 /// Section 4.2 and figure 5.
 #[test]
 fn cells_behind_a_sphere_are_not_visited() {
-    // Alone, in the upper half of its cell along some axes, moving up. The box of the algorithm
-    // has a single sphere, so that slices are across the first axis.
+    // Alone, in the upper half of its cell along some axes, moving up. Slices of a single sphere
+    // are across the first axis.
     for (place, cubes, slices) in [
         ([0.5, 0.5, 0.5], 27, 3),
         ([0.8, 0.5, 0.5], 18, 2),
