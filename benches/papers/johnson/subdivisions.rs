@@ -31,15 +31,16 @@ fn missed(run: &mut Run) -> Done {
     let (count, steps) = run.pick((500, 20), (50, 2));
     let title = format!(
         "**Figure 4**: collisions of {count} particles in {steps} steps, on straight paths (whole \
-         steps) and with responses (subdivided steps); and pairs that collide only in one of them."
+         steps) and with responses (subdivided steps). Whole steps miss collisions that follow \
+         from others, and report some that an earlier one prevents."
     );
     let columns = vec![
         Column::text("filled fraction"),
         Column::number("step, nm").decimals(3),
         Column::number("whole"),
         Column::number("subdivided"),
-        Column::number("pairs only subdivided"),
-        Column::number("pairs only whole"),
+        Column::number("missed"),
+        Column::number("prevented"),
         Column::number("missed, %").decimals(1),
     ];
     let mut rows = Vec::new();
@@ -68,8 +69,8 @@ fn missed(run: &mut Run) -> Done {
     Ok(())
 }
 
-/// Collisions in whole and in subdivided steps, and pairs only in one of them: subdivided,
-/// whole.
+/// Collisions in whole and in subdivided steps, and those only in subdivided and only in whole
+/// ones.
 fn compare(scene: &Scene, steps: u32) -> Result<[u64; 4], Box<dyn Error>> {
     let mut walker = scene.walker(SweptAlgorithm::B)?;
     let mut sums = [0; 4];

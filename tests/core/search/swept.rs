@@ -240,13 +240,22 @@ fn spheres_that_meet_in_the_cell_between_theirs_collide() {
 /// Section 4.2 and figure 5.
 #[test]
 fn cells_behind_a_sphere_are_not_visited() {
-    // Alone in the upper corner of its cell, moving up: 8 of 27 cells remain.
-    let mut spheres = SphereSet::new();
-    spheres.push(Vec3::splat(0.8), 0.1, 0).unwrap();
-    for (algorithm, cells) in [(Cells, 27), (A, 8), (B, 8), (C, 2)] {
-        let mut swept = SweptSpheres::with_cell_width(&spheres, algorithm, 1.0).unwrap();
-        let work = swept.step(&[DVec3::splat(0.05)], &mut Vec::new()).unwrap();
-        assert_eq!(work.cells, cells, "{algorithm:?}");
+    // Alone, in the upper half of its cell along some axes, moving up. Slices of a single sphere
+    // are across the first axis.
+    for (place, cubes, slices) in [
+        ([0.5, 0.5, 0.5], 27, 3),
+        ([0.8, 0.5, 0.5], 18, 2),
+        ([0.8, 0.8, 0.5], 12, 2),
+        ([0.8, 0.8, 0.8], 8, 2),
+    ] {
+        let mut spheres = SphereSet::new();
+        spheres.push(place.into(), 0.1, 0).unwrap();
+        for (algorithm, cells) in [(Naive, 0), (Cells, 27), (A, cubes), (B, cubes), (C, slices)] {
+            let mut swept = SweptSpheres::with_cell_width(&spheres, algorithm, 1.0).unwrap();
+            let step = [DVec3::splat(0.05)];
+            let work = swept.step(&step, &mut Vec::new()).unwrap();
+            assert_eq!(work.cells, cells, "{algorithm:?} at {place:?}");
+        }
     }
 }
 
