@@ -70,7 +70,7 @@ fn all_detectors_agree_on_contacts_with_blocks_balls_and_slopes() {
         },
         Wall::Ball {
             center,
-            radius: 8.0,
+            radius: 9.0,
             side: WallSide::Inside,
         },
         Wall::Plane {
