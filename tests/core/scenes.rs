@@ -86,9 +86,13 @@ fn spheres_fall_and_become_denser() {
             response,
             ..FallingConfig::of(2000)
         };
-        let (counts, falling) = fall(&config);
-        let extent = falling.spheres().extent().unwrap();
-        assert!(extent.low.y >= 0.0 && extent.high.y < 0.6 * falling.size().y);
+        let (counts, mut falling) = fall(&config);
+        falling.advance();
+        let heights = (0..2000).map(|index| falling.spheres().center(index).y);
+        let lowest = heights.clone().fold(f32::MAX, f32::min);
+        assert_eq!(lowest, FallingSpheres::RADIUS_NM);
+        let mean = heights.sum::<f32>() / 2000.0;
+        assert!(mean < 0.2 * falling.size().y, "{mean}");
         assert!(counts[60] > 3.0 * counts[0], "{counts:?}");
     }
 }

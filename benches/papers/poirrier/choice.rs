@@ -4,7 +4,7 @@ use std::error::Error;
 use std::ops::Range;
 
 use bevy_rapier_molecules::scenes::{RadiusDistribution, polydisperse_spheres};
-use bevy_rapier_molecules::search::boxes::{BoxGrid, BoxSearch, BoxSet};
+use bevy_rapier_molecules::search::boxes::{AutoBoxes, BoxGrid, BoxSearch, BoxSet};
 use bevy_rapier_molecules::search::{
     AutoGrid, LinearKdTree, PairBuffer, PairSearch, SweepAndPrune,
 };
@@ -35,6 +35,7 @@ pub fn run(run: &mut Run) -> Done {
         Column::measured("box grid", "ms"),
         Column::measured("kd-tree-2", "ms"),
         Column::measured("sweep and prune, from scratch", "ms"),
+        Column::measured("auto boxes", "ms"),
         Column::measured("auto grid over the spheres", "ms"),
         Column::number("box grid ÷ kd-tree-2"),
         Column::number("auto grid ÷ kd-tree-2"),
@@ -47,7 +48,7 @@ pub fn run(run: &mut Run) -> Done {
     for (name, spheres, boxes) in scenes(count)? {
         let (times, pairs) =
             on_one_thread(|| race(&boxes, spheres.as_ref(), rounds).map_err(|e| e.to_string()))?;
-        let [grid, tree, sweep, auto] = times.map(|time| 1.0e3 * time);
+        let [grid, tree, sweep, boxes, auto] = times.map(|time| 1.0e3 * time);
         let auto = spheres.is_some().then_some(auto);
         table.row(cells![
             name,
@@ -55,6 +56,7 @@ pub fn run(run: &mut Run) -> Done {
             grid,
             tree,
             sweep,
+            boxes,
             auto,
             grid / tree,
             auto.map(|auto| auto / tree),
@@ -87,7 +89,7 @@ fn scenes(count: u32) -> Result<Vec<Scene>, Box<dyn Error>> {
             spheres,
         )?);
     }
-    for ratio in [10.0, 100.0, 1000.0] {
+    for ratio in [10.0, 100.0, 1000.0, 10_000.0] {
         let name = format!("cuboids, each edge {ratio:.0} : 1, as many in each octave");
         scenes.push((name, None, cuboids(count, 0.1..0.1 * ratio)?));
     }
@@ -119,16 +121,17 @@ fn race(
     boxes: &BoxSet,
     spheres: Option<&SphereSet>,
     rounds: usize,
-) -> Result<([f64; 4], usize), Box<dyn Error>> {
-    let mut best = [f64::INFINITY; 4];
-    let mut found = [0; 3];
+) -> Result<([f64; 5], usize), Box<dyn Error>> {
+    let mut best = [f64::INFINITY; 5];
+    let mut found = [0; 4];
     let mut pairs = PairBuffer::new();
     let mut tree = LinearKdTree::new();
     let mut auto = AutoGrid::new();
     for _ in 0..rounds {
         // New objects remember nothing.
         let (mut grid, mut sweep) = (BoxGrid::new(), SweepAndPrune::new());
-        let searches: [&mut dyn BoxSearch; 3] = [&mut grid, &mut tree, &mut sweep];
+        let mut choice = AutoBoxes::new();
+        let searches: [&mut dyn BoxSearch; 4] = [&mut grid, &mut tree, &mut sweep, &mut choice];
         for (at, search) in searches.into_iter().enumerate() {
             let begin = thread_seconds();
             search.find_box_pairs(boxes, &mut pairs)?;
@@ -138,7 +141,7 @@ fn race(
         if let Some(spheres) = spheres {
             let begin = thread_seconds();
             auto.find_pairs(spheres, 0.0, &mut pairs)?;
-            best[3] = best[3].min(thread_seconds() - begin);
+            best[4] = best[4].min(thread_seconds() - begin);
         }
     }
     if found.iter().any(|count| *count != found[0]) {

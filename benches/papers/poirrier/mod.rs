@@ -1,7 +1,6 @@
 //! Poirrier (2009): linear kd-trees on falling spheres. One thread, CPU times, as in the paper.
 
 mod choice;
-mod coherence;
 mod competitor;
 mod figures;
 mod measure;
@@ -29,7 +28,6 @@ const RUNS: u64 = 4;
 pub fn run(run: &mut Run, options: &Options) -> Done {
     splitting::run(run)?;
     choice::run(run)?;
-    coherence::run(run)?;
     settings::run(run)?;
     figures::run(run, options)?;
     tables::run(run, options)

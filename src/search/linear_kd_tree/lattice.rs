@@ -14,7 +14,7 @@ use glam::Vec3;
 const SIDES_PER_LEAF: f64 = 1.5;
 
 /// The leaves of a tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lattice {
     /// Edge of a leaf, nm; a power of two.
     pub(super) edge: f64,

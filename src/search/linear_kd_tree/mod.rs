@@ -19,7 +19,6 @@ use super::{Pair, PairBuffer, SearchError, SearchTimes};
 use crate::bucket_sort::BucketSort;
 use lattice::Lattice;
 use locational_code::Code;
-use record_sort::NearlySorted;
 use sub_boxes::{SubBoxBlock, SubBoxId, SubBoxLists};
 
 /// Records per task of the sweep.
@@ -76,8 +75,6 @@ pub struct LinearKdTree {
     /// Sub-boxes and records before sorting.
     unsorted: SubBoxLists,
     buckets: BucketSort,
-    /// What is remembered for the next search, if anything.
-    nearly_sorted: Option<NearlySorted>,
     records: Vec<Record>,
     /// The sub-boxes in the order of the records.
     blocks: Vec<SubBoxBlock>,
@@ -113,16 +110,6 @@ impl LinearKdTree {
     #[must_use]
     pub fn with_finest_leaves(mut self) -> Self {
         self.finest = true;
-        self
-    }
-
-    /// Keeps the sorted codes from search to search, and sorts only those that are out of order, on
-    /// one thread; from scratch if those are too many (section 7.1 of the paper, which leaves this
-    /// open, since the number of sub-boxes changes). The pairs are the same, in another order that
-    /// depends on the previous searches.
-    #[must_use]
-    pub fn with_temporal_coherence(mut self) -> Self {
-        self.nearly_sorted = Some(NearlySorted::default());
         self
     }
 
@@ -173,10 +160,6 @@ impl LinearKdTree {
     pub fn memory_bytes(&self) -> usize {
         self.unsorted.memory_bytes()
             + self.buckets.memory_bytes()
-            + self
-                .nearly_sorted
-                .as_ref()
-                .map_or(0, NearlySorted::memory_bytes)
             + size_of_val(&*self.records)
             + size_of_val(&*self.blocks)
             + size_of_val(&*self.ends)
@@ -188,9 +171,6 @@ impl LinearKdTree {
         if boxes.is_empty() {
             self.records.clear();
             self.ends.clear();
-            if let Some(nearly_sorted) = &mut self.nearly_sorted {
-                *nearly_sorted = NearlySorted::default();
-            }
             return Ok(());
         }
         let side = if self.finest {
@@ -198,23 +178,19 @@ impl LinearKdTree {
         } else {
             boxes.median_side()
         };
-        let lattice = Lattice::new(extent, f64::from(side));
-        let has_same_cells = self.lattice == lattice;
-        self.lattice = lattice;
+        self.lattice = Lattice::new(extent, f64::from(side));
         self.unsorted.fill(boxes, &self.lattice, self.whole);
         let count: usize = self.unsorted.records.iter().map(Vec::len).sum();
         if count >= u32::MAX as usize {
             return Err(BoxError::TooMany { count }.into());
         }
-        let (lists, records) = (&self.unsorted, &mut self.records);
-        let nearly_sorted = self.nearly_sorted.as_mut().filter(|_| has_same_cells);
-        if !nearly_sorted.is_some_and(|nearly_sorted| nearly_sorted.sort(lists, records)) {
-            let width = Code::width(self.lattice.bits);
-            record_sort::sort(&mut self.buckets, &lists.records, width, records);
-        }
-        if let Some(nearly_sorted) = &mut self.nearly_sorted {
-            nearly_sorted.remember(lists);
-        }
+        let width = Code::width(self.lattice.bits);
+        record_sort::sort(
+            &mut self.buckets,
+            &self.unsorted.records,
+            width,
+            &mut self.records,
+        );
         // Checked before pairs are stored: boxes in one place would fill the memory.
         if self.find_ends() > MAX_COMPARISONS {
             return Err(self.too_crowded(boxes));

@@ -5,7 +5,6 @@
 use rayon::prelude::*;
 
 use super::Record;
-use super::sub_boxes::SubBoxLists;
 use crate::bucket_sort::BucketSort;
 
 /// Approximate number of records per bucket: few enough to be sorted in the cache.
@@ -62,74 +61,4 @@ fn sort_buckets(records: &mut [Record], starts: &[u32]) {
         || sort_buckets(left, &starts[..=middle]),
         || sort_buckets(right, &starts[middle..]),
     );
-}
-
-/// Buffers for sorting records that are nearly sorted.
-#[derive(Clone, Debug, Default)]
-pub(super) struct NearlySorted {
-    /// Number of records of each box in the last search.
-    parts: Vec<u8>,
-    kept: Vec<Record>,
-    strays: Vec<Record>,
-}
-
-/// Largest part of the records that may be out of order: more are sorted from scratch.
-const MAX_STRAYS: f64 = 0.4;
-
-impl NearlySorted {
-    /// Bytes of memory of the buffers.
-    pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.parts) + size_of_val(&*self.kept) + size_of_val(&*self.strays)
-    }
-
-    /// Remembers the number of records of each box.
-    pub(super) fn remember(&mut self, lists: &SubBoxLists) {
-        self.parts.clear();
-        let parts = (0..lists.boxes).map(|index| lists.of_box(index).len() as u8);
-        self.parts.extend(parts);
-    }
-
-    /// Sorts the records of `lists`, starting from the order in `sorted`, which are those of the
-    /// same boxes earlier. Returns whether few enough were out of order; if not, `sorted` is
-    /// unchanged.
-    pub(super) fn sort(&mut self, lists: &SubBoxLists, sorted: &mut Vec<Record>) -> bool {
-        if self.parts.len() != lists.boxes {
-            return false;
-        }
-        let max_strays = (MAX_STRAYS * sorted.len() as f64) as usize;
-        self.kept.clear();
-        self.strays.clear();
-        for (index, parts) in self.parts.iter().enumerate() {
-            let records = lists.of_box(index);
-            self.strays.extend(records.iter().skip(usize::from(*parts)));
-        }
-        for previous in &*sorted {
-            let (index, number) = previous.sub_box.part();
-            let Some(&record) = lists.of_box(index).get(number) else {
-                continue;
-            };
-            match self.kept.last() {
-                // One of the two is out of order, but not necessarily this one.
-                Some(last) if last.code > record.code => {
-                    self.strays.extend([*last, record]);
-                    self.kept.pop();
-                }
-                _ => self.kept.push(record),
-            }
-            if self.strays.len() > max_strays {
-                return false;
-            }
-        }
-        self.strays.sort_unstable_by_key(|record| record.code);
-        sorted.clear();
-        let mut strays = self.strays.iter().copied().peekable();
-        for record in &self.kept {
-            while let Some(stray) = strays.next_if(|stray| stray.code < record.code) {
-                sorted.push(stray);
-            }
-            sorted.push(*record);
-        }
-        sorted.extend(strays);
-        true
-    }
 }

@@ -9,20 +9,11 @@ use super::split::SplitBox;
 use crate::search::boxes::BoxSet;
 use crate::search::uniform_grid::simd::LANES;
 
-/// Number of bits that identify a box of one task.
-const BOX_BITS: u32 = 12;
-
 /// Boxes per task.
-const BOXES_PER_TASK: usize = 1 << BOX_BITS;
+const BOXES_PER_TASK: usize = 4096;
 
-/// Number of bits that identify a sub-box of one box: at most eight.
-const PART_BITS: u32 = 3;
-
-/// Number of bits that identify a sub-box of one task.
-const WITHIN_BITS: u32 = BOX_BITS + PART_BITS;
-
-/// Number of bits for the axes along which a sub-box starts at a plane.
-const PLANE_BITS: u32 = 3;
+/// Number of bits that identify a sub-box of one task: at most eight per box.
+const TASK_BITS: u32 = (8 * BOXES_PER_TASK).ilog2();
 
 /// Smallest number of blocks per task.
 const BLOCKS_PER_TASK: usize = 256;
@@ -45,9 +36,6 @@ pub(super) struct SubBox {
 pub(super) struct SubBoxLists {
     sub_boxes: Vec<Vec<SubBox>>,
     pub(super) records: Vec<Vec<Record>>,
-    /// First record of each box in the list of its task; the number of boxes of the last call.
-    firsts: Vec<Vec<u16>>,
-    pub(super) boxes: usize,
 }
 
 impl SubBoxLists {
@@ -56,14 +44,10 @@ impl SubBoxLists {
         let tasks = boxes.len().div_ceil(BOXES_PER_TASK);
         self.sub_boxes.resize_with(tasks, Vec::new);
         self.records.resize_with(tasks, Vec::new);
-        self.firsts.resize_with(tasks, Vec::new);
-        self.boxes = boxes.len();
         let lists = self.sub_boxes.par_iter_mut().zip(&mut self.records);
-        let lists = lists.zip(&mut self.firsts).enumerate();
-        lists.for_each(|(task, ((sub_boxes, records), firsts))| {
+        lists.enumerate().for_each(|(task, (sub_boxes, records))| {
             sub_boxes.clear();
             records.clear();
-            firsts.clear();
             let first = task * BOXES_PER_TASK;
             for index in first..(first + BOXES_PER_TASK).min(boxes.len()) {
                 let full = SubBox {
@@ -74,12 +58,11 @@ impl SubBoxLists {
                 };
                 let cells = lattice.cells(full.start, full.high);
                 let parts = SplitBox::new(cells, !whole);
-                firsts.push(sub_boxes.len() as u16);
-                for (number, part) in parts.as_slice().iter().enumerate() {
+                for part in parts.as_slice() {
                     let (sub_box, at_plane) = full.clip(&cells, part, lattice);
                     records.push(Record {
                         code: Code::around(part, lattice.bits),
-                        sub_box: SubBoxId::new([index, number], sub_boxes.len(), at_plane),
+                        sub_box: SubBoxId::new(task, sub_boxes.len(), at_plane),
                     });
                     sub_boxes.push(sub_box);
                 }
@@ -87,23 +70,11 @@ impl SubBoxLists {
         });
     }
 
-    /// The records of a box.
-    #[inline]
-    pub(super) fn of_box(&self, index: usize) -> &[Record] {
-        let (task, at) = (index >> BOX_BITS, index % BOXES_PER_TASK);
-        let (firsts, records) = (&self.firsts[task], &self.records[task]);
-        let end = firsts
-            .get(at + 1)
-            .map_or(records.len(), |end| usize::from(*end));
-        &records[usize::from(firsts[at])..end]
-    }
-
     /// Bytes of memory of all lists.
     pub(super) fn memory_bytes(&self) -> usize {
         let sub_boxes = self.sub_boxes.iter().map(|list| size_of_val(&**list));
         let records = self.records.iter().map(|list| size_of_val(&**list));
-        let firsts = self.firsts.iter().map(|list| size_of_val(&**list));
-        sub_boxes.chain(records).chain(firsts).sum()
+        sub_boxes.chain(records).sum()
     }
 
     /// A sub-box by its id.
@@ -114,33 +85,22 @@ impl SubBoxLists {
     }
 }
 
-/// The box of a sub-box, its number in it, its index in the list of its task, and the axes along
-/// which it starts at a plane.
+/// The task of a sub-box, its index there, and the axes along which it starts at a plane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SubBoxId(u64);
 
 impl SubBoxId {
     #[inline]
-    fn new([index, number]: [usize; 2], within: usize, at_plane: [bool; 3]) -> Self {
+    fn new(task: usize, within: usize, at_plane: [bool; 3]) -> Self {
         let [x, y, z] = at_plane.map(u64::from);
-        let part = index << PART_BITS | number;
-        let place = (part << WITHIN_BITS | within) as u64;
-        Self(place << PLANE_BITS | z << 2 | y << 1 | x)
+        let place = (task << TASK_BITS | within) as u64;
+        Self(place << 3 | z << 2 | y << 1 | x)
     }
 
-    /// The box, and the number of the sub-box in it.
-    #[inline]
-    pub(super) fn part(self) -> (usize, usize) {
-        let part = (self.0 >> (PLANE_BITS + WITHIN_BITS)) as usize;
-        (part >> PART_BITS, part & ((1 << PART_BITS) - 1))
-    }
-
-    /// The task, and the index in its list.
     #[inline]
     fn place(self) -> (usize, usize) {
-        let (index, _) = self.part();
-        let within = (self.0 >> PLANE_BITS) as usize & ((1 << WITHIN_BITS) - 1);
-        (index >> BOX_BITS, within)
+        let place = (self.0 >> 3) as usize;
+        (place >> TASK_BITS, place & ((1 << TASK_BITS) - 1))
     }
 
     /// All bits set if the sub-box starts at a plane along an axis, otherwise none.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::search::boxes::{
-    BoxError, BoxGrid, BoxSearch, BoxSet, MAX_COORDINATE_NM,
+    AutoBoxes, BoxError, BoxGrid, BoxSearch, BoxSet, MAX_COORDINATE_NM,
 };
 use bevy_rapier_molecules::search::{
     BruteForce, LinearKdTree, Pair, PairBuffer, SearchError, SweepAndPrune,
@@ -21,13 +21,13 @@ fn searches() -> Vec<Box<dyn BoxSearch>> {
     vec![
         Box::new(BoxGrid::new()),
         Box::new(BoxGrid::scalar()),
+        Box::new(AutoBoxes::new()),
         Box::new(SweepAndPrune::new()),
         Box::new(SweepAndPrune::new().without_rebuilds()),
         Box::new(LinearKdTree::new()),
         Box::new(LinearKdTree::with_duplicates()),
         Box::new(LinearKdTree::new().without_splitting()),
         Box::new(LinearKdTree::new().with_finest_leaves()),
-        Box::new(LinearKdTree::new().with_temporal_coherence()),
         Box::new(LinearKdTree::new().scalar()),
         Box::new(LinearKdTree::with_duplicates().scalar()),
         Box::new(RapierBvh::new()),
@@ -93,7 +93,7 @@ fn a_tree_selects_each_overlapping_pair_one_to_eight_times() {
     let mut random = Pcg64Mcg::seed_from_u64(11);
     for boxes in [
         scattered(1000, 8.0, 1.5, &mut random),
-        scattered(300, 0.5, 1.5, &mut random),
+        scattered(300, 4.0, 1.5, &mut random),
     ] {
         let mut expected = PairBuffer::new();
         BruteForce.find_box_pairs(&boxes, &mut expected).unwrap();
@@ -114,6 +114,36 @@ fn a_tree_selects_each_overlapping_pair_one_to_eight_times() {
             assert!(overlapping.clone().any(|(_, times)| *times > 1));
             assert!(tree.memory_bytes() >= 32 * selection.sub_elements);
         }
+    }
+}
+
+#[test]
+fn a_tree_is_chosen_if_many_boxes_would_share_each_cell_of_a_grid() {
+    let mut random = Pcg64Mcg::seed_from_u64(13);
+    let mut search = AutoBoxes::new();
+    let mut rods = BoxSet::new();
+    for owner in 0..2000 {
+        let low: [f32; 3] = std::array::from_fn(|_| 200.0 * random.random::<f32>());
+        let size: [f32; 3] = std::array::from_fn(|_| 0.1 * 1000_f32.powf(random.random()));
+        let low = Vec3::from_array(low);
+        rods.push(low, low + Vec3::from_array(size), owner).unwrap();
+    }
+    let similar = scattered(2000, 12.0, 1.5, &mut random);
+    let mut with_giant = similar.clone();
+    with_giant
+        .push(Vec3::ZERO, Vec3::splat(10.0), 5000)
+        .unwrap();
+    for (boxes, uses_tree) in [
+        (&rods, true),
+        (&similar, false),
+        (&with_giant, false),
+        (&BoxSet::new(), false),
+    ] {
+        let [mut expected, mut found] = [PairBuffer::new(), PairBuffer::new()];
+        BruteForce.find_box_pairs(boxes, &mut expected).unwrap();
+        search.find_box_pairs(boxes, &mut found).unwrap();
+        assert_eq!(found.to_sorted_vec(), expected.to_sorted_vec());
+        assert_eq!(search.uses_tree(), uses_tree);
     }
 }
 
