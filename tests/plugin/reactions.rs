@@ -58,14 +58,14 @@ fn molecules_of(app: &mut App, template: &Handle<MoleculeTemplate>) -> Vec<Entit
     found
 }
 
-fn set_reactions(
-    app: &mut App,
-    list: &[(
-        [&Handle<MoleculeTemplate>; 2],
-        &[&Handle<MoleculeTemplate>],
-        f64,
-    )],
-) {
+/// Reactants, products and probability.
+type Listed<'a> = (
+    [&'a Handle<MoleculeTemplate>; 2],
+    &'a [&'a Handle<MoleculeTemplate>],
+    f64,
+);
+
+fn set_reactions(app: &mut App, list: &[Listed]) {
     let list = list
         .iter()
         .map(|(reactants, products, probability)| Reaction {
@@ -213,9 +213,11 @@ fn a_product_that_does_not_fit_is_blocked() {
     let mut app = app(ContactModel::Crowd);
     record(&mut app);
     let [a, b] = [row(3, 0), row(2, 0)].map(|one| add(&mut app, one));
-    // As high as the way to a neighbor that it would overlap.
-    let high: Vec<Vec3> = (-8..=8).map(|k| Vec3::Y * 0.15 * k as f32).collect();
-    let c = add(&mut app, carbons(&high));
+    // A ball that reaches a neighbor.
+    let lattice = (0..11_i32.pow(3)).map(|k| [k % 11, k / 11 % 11, k / 121]);
+    let lattice = lattice.map(|cell| Vec3::from_array(cell.map(|k| 0.2 * (k - 5) as f32)));
+    let ball: Vec<Vec3> = lattice.filter(|at| at.length() < 1.0).collect();
+    let c = add(&mut app, carbons(&ball));
     set_reactions(&mut app, &[([&a, &b], &[&c], 1.0)]);
     let both = head_on(&mut app, [&a, &b]);
     let obstacle = spawn(&mut app, &a, Vec3::Y * 0.8);
