@@ -69,6 +69,7 @@
 //! PhysicsSet::StepSimulation   runs the schedule MoleculeSubstep for each substep
 //! MoleculeSystems::Publish     messages, entity events, Colliding
 //! PhysicsSet::Writeback        bodies to components                   (Rapier)
+//! MoleculeSystems::React       reactants to products
 //! MoleculeSystems::Record      frames of trajectories
 //! ```
 //!
@@ -283,8 +284,8 @@ pub use trajectory_recorder::{RecordEvery, RecordingState, TrajectoryFailed, Tra
 
 use bevy::prelude::*;
 
-/// The system sets of molecules, in their order. `Prepare`, `Collect`, `Publish` and `Record` run
-/// in the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
+/// The system sets of molecules, in their order. `Prepare`, `Collect`, `Publish`, `React` and
+/// `Record` run in the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
 /// others run in [`MoleculeSubstep`]. See the [module docs](self) for a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
@@ -311,6 +312,9 @@ pub enum MoleculeSystems {
     /// Writes messages, triggers entity events and updates [`Colliding`]. After
     /// `PhysicsSet::StepSimulation` and before `PhysicsSet::Writeback`.
     Publish,
-    /// Writes the frames of each [`TrajectoryRecorder`]. After `PhysicsSet::Writeback`.
+    /// Replaces the reactants of [`MoleculeReactions`] by their products, and writes
+    /// [`MoleculesReacted`]. After `PhysicsSet::Writeback`.
+    React,
+    /// Writes the frames of each [`TrajectoryRecorder`]. After [`React`](Self::React).
     Record,
 }

@@ -277,7 +277,8 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
             MoleculeSystems::Publish
                 .after(PhysicsSet::StepSimulation)
                 .before(PhysicsSet::Writeback),
-            MoleculeSystems::Record.after(PhysicsSet::Writeback),
+            MoleculeSystems::React.after(PhysicsSet::Writeback),
+            MoleculeSystems::Record.after(MoleculeSystems::React),
         ),
     )
     .add_systems(
@@ -314,11 +315,12 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
                 .in_set(MoleculeSystems::Collect),
             (
                 contact_events::publish_contacts,
-                reactions::carry_out_reactions,
+                reactions::accept_reactions,
                 collisions::publish_collisions,
             )
                 .chain()
                 .in_set(MoleculeSystems::Publish),
+            reactions::replace_reactants.in_set(MoleculeSystems::React),
             trajectory_recorder::record_trajectories.in_set(MoleculeSystems::Record),
         ),
     );

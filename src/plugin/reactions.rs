@@ -31,7 +31,8 @@ use crate::rapier::MoleculeShape;
 /// Molecules react if both have [`CollisionOutcome::React`], or if the
 /// [`CollisionRule`](super::CollisionRule) returns it, like all collisions of molecules with
 /// [`BrownianMotion`] or an [`AccelerationBound`]. The reaction is drawn by its probability for each
-/// collision. It takes place at the end of the frame: the reactants are despawned, and the products
+/// collision. It takes place at the end of the frame,
+/// after Rapier's writeback: the reactants are despawned, and the products
 /// are spawned as [`place_products`] states. A product that would overlap another molecule, or leave
 /// its compartment, does not fit: then the reactants bounce and stay.
 ///
@@ -117,9 +118,28 @@ struct Meeting {
     time: f64,
 }
 
+/// A reaction whose products fit.
+struct Accepted {
+    meeting: Meeting,
+    products: Vec<Product>,
+    /// Da.
+    mass_change: f32,
+}
+
+/// A molecule that is to be spawned.
+struct Product {
+    molecule: Molecule,
+    motion: MoleculeMotion,
+    /// Whether the reactant that it replaces diffuses.
+    diffuses: bool,
+}
+
 /// The reactions of a context in this frame.
 #[derive(Default)]
-pub(super) struct PendingReactions(Vec<Meeting>);
+pub(super) struct PendingReactions {
+    meetings: Vec<Meeting>,
+    accepted: Vec<Accepted>,
+}
 
 impl PendingReactions {
     /// Draws whether two molecules react that collide at `time`, and records it. A molecule reacts
@@ -133,7 +153,11 @@ impl PendingReactions {
         let [(one, Some(kind)), (other, Some(other_kind))] = molecules else {
             return false;
         };
-        let reacts = |entity| self.0.iter().any(|known| known.reactants.contains(&entity));
+        let reacts = |entity| {
+            self.meetings
+                .iter()
+                .any(|known| known.reactants.contains(&entity))
+        };
         if reacts(one) || reacts(other) {
             return false;
         }
@@ -145,7 +169,7 @@ impl PendingReactions {
         if found.is_swapped {
             molecules.swap(0, 1);
         }
-        self.0.push(Meeting {
+        self.meetings.push(Meeting {
             reaction: found.index,
             reactants: molecules.map(|(entity, _)| entity),
             time,
@@ -244,20 +268,18 @@ fn overlap(product: &MoleculeTemplate, pose: &Pose, (shape, other): Obstacle) ->
     })
 }
 
-/// Replaces the molecules that react by their products.
-pub(super) fn carry_out_reactions(
-    mut commands: Commands,
+/// Finds the reactions whose products fit.
+pub(super) fn accept_reactions(
     reactions: Res<MoleculeReactions>,
     mut worlds: Query<(&mut MoleculeWorld, &RapierRigidBodySet)>,
     queries: ReactionQueries,
-    mut messages: MessageWriter<MoleculesReacted>,
 ) {
     for (mut world, bodies) in &mut worlds {
-        if world.reactions.0.is_empty() {
+        if world.reactions.meetings.is_empty() {
             continue;
         }
         let world = &mut *world;
-        let meetings = std::mem::take(&mut world.reactions.0);
+        let meetings = std::mem::take(&mut world.reactions.meetings);
         let mut around = Surroundings {
             members: &world.members,
             bodies: &bodies.bodies,
@@ -273,39 +295,60 @@ pub(super) fn carry_out_reactions(
                 bounce(&mut world.collisions, meeting.reactants);
                 continue;
             };
-            let mut mass_change = -meeting
-                .reactants
-                .map(|one| queries.mass(one))
-                .iter()
-                .sum::<f32>();
+            let masses = meeting.reactants.map(|one| queries.mass(one));
+            let mut mass_change = -masses.iter().sum::<f32>();
             let mut products = Vec::new();
-            for ((handle, template, motion), parent) in placed.into_iter().zip(meeting.reactants) {
+            for ((handle, template, motion), reactant) in placed.into_iter().zip(meeting.reactants)
+            {
                 mass_change += template.mass();
-                let diffuses = queries
-                    .molecules
-                    .get(parent)
-                    .is_ok_and(|(_, diffuses)| diffuses);
                 let shape = MoleculeShape::new(Arc::new(template.clone()));
                 around.new.push((shape, motion.pose));
-                let molecule = Molecule(handle.clone());
-                products.push(spawn_product(
-                    &mut commands,
-                    molecule,
-                    &motion,
-                    parent,
-                    diffuses,
-                ));
+                let diffuses = queries.molecules.get(reactant);
+                products.push(Product {
+                    molecule: Molecule(handle.clone()),
+                    motion,
+                    diffuses: diffuses.is_ok_and(|(_, diffuses)| diffuses),
+                });
             }
-            for reactant in meeting.reactants {
+            around.gone.extend(meeting.reactants);
+            world.reactions.accepted.push(Accepted {
+                meeting,
+                products,
+                mass_change,
+            });
+        }
+    }
+}
+
+/// Replaces the molecules that react by their products. Rapier panics if they are despawned
+/// before its writeback.
+pub(super) fn replace_reactants(
+    mut commands: Commands,
+    mut worlds: Query<&mut MoleculeWorld>,
+    mut messages: MessageWriter<MoleculesReacted>,
+) {
+    for mut world in &mut worlds {
+        if world.reactions.accepted.is_empty() {
+            continue;
+        }
+        for accepted in world.reactions.accepted.drain(..) {
+            let Meeting {
+                reaction,
+                reactants,
+                time,
+            } = accepted.meeting;
+            let products = accepted.products.into_iter().zip(reactants);
+            let products = products.map(|(product, parent)| product.spawn(&mut commands, parent));
+            let products: Vec<Entity> = products.collect();
+            for reactant in reactants {
                 commands.entity(reactant).try_despawn();
-                around.gone.push(reactant);
             }
             messages.write(MoleculesReacted {
-                reaction: meeting.reaction,
-                reactants: meeting.reactants,
+                reaction,
+                reactants,
                 products,
-                time: meeting.time,
-                mass_change,
+                time,
+                mass_change: accepted.mass_change,
             });
         }
     }
@@ -358,36 +401,32 @@ fn place<'a>(
     })
 }
 
-/// Spawns a product with the components of the reactant that it replaces.
-fn spawn_product(
-    commands: &mut Commands,
-    molecule: Molecule,
-    motion: &MoleculeMotion,
-    parent: Entity,
-    diffuses: bool,
-) -> Entity {
-    let Pose { position, rotation } = motion.pose;
-    let velocity = Velocity {
-        linear: motion.velocity,
-        angular: motion.angular_velocity,
-    };
-    let transform = Transform::from_translation(position).with_rotation(rotation);
-    let mut product = commands.spawn((molecule, transform, velocity));
-    if diffuses {
-        product.insert(BrownianMotion::default());
+impl Product {
+    /// Spawns it with the components of the reactant that it replaces.
+    fn spawn(self, commands: &mut Commands, reactant: Entity) -> Entity {
+        let Pose { position, rotation } = self.motion.pose;
+        let velocity = Velocity {
+            linear: self.motion.velocity,
+            angular: self.motion.angular_velocity,
+        };
+        let transform = Transform::from_translation(position).with_rotation(rotation);
+        let mut product = commands.spawn((self.molecule, transform, velocity));
+        if self.diffuses {
+            product.insert(BrownianMotion::default());
+        }
+        let product = product.id();
+        commands.queue(move |world: &mut World| inherit(world, reactant, product));
+        product
     }
-    let product = product.id();
-    commands.queue(move |world: &mut World| inherit(world, parent, product));
-    product
 }
 
 /// Copies the components that a product inherits.
-fn inherit(world: &mut World, parent: Entity, product: Entity) {
+fn inherit(world: &mut World, reactant: Entity, product: Entity) {
     if world.get_entity(product).is_err() {
         return;
     }
-    if let Ok(mut parent) = world.get_entity_mut(parent) {
-        parent.clone_with_opt_in(product, |builder| {
+    if let Ok(mut reactant) = world.get_entity_mut(reactant) {
+        reactant.clone_with_opt_in(product, |builder| {
             builder.without_required_components(|builder| {
                 builder
                     .allow::<(AccelerationBound, CollisionOutcome, InCompartment)>()

@@ -34,8 +34,8 @@ pub fn run(run: &mut Run) -> Done {
     let title = format!(
         "**Law of mass action**: A + B → C, {count} particles of A and of B of {RADIUS_NM} nm, until \
          half of them have reacted; {seeds} seeds. The rate constant is the number of reactions \
-         over the integral of [A][B] V; kinetic theory gives that of all meetings. Errors are those \
-         of Poisson statistics."
+         over the integral of [A][B] V. Theory: collisions of hard spheres in equilibrium, with \
+         walls and depletion. Errors are those of Poisson statistics."
     );
     let columns = vec![
         Column::text("side, nm"),
@@ -141,12 +141,17 @@ fn volume(side: f64) -> f64 {
 }
 
 /// Rate constant of hard spheres in equilibrium, nm³/s: cross-section times mean relative speed of a
-/// step times contact value (Carnahan and Starling).
+/// step times contact value (Carnahan and Starling). Walls hide some contacts, and reactions deplete
+/// the neighborhood (Collins and Kimball, 1949).
 fn theory(count: usize, side: f64, probability: f64) -> f64 {
+    let contact_distance = 2.0 * RADIUS_NM;
     let speed = (8.0 / PI).sqrt() * 2.0_f64.sqrt() * STEP_NM / seconds();
-    let cross_section = PI * (2.0 * RADIUS_NM).powi(2);
     // Three quarters of the particles on average.
     let filled = 1.5 * count as f64 * 4.0 / 3.0 * PI * (RADIUS_NM / side).powi(3);
-    let contact = (1.0 - 0.5 * filled) / (1.0 - filled).powi(3);
-    probability * cross_section * speed * contact
+    let contact_value = (1.0 - 0.5 * filled) / (1.0 - filled).powi(3);
+    let walls = 1.0 - 1.5 * contact_distance / (side - contact_distance);
+    let area = PI * contact_distance.powi(2);
+    let rate = probability * area * speed * contact_value * walls;
+    let diffusive = 4.0 * PI * contact_distance * 2.0 * DIFFUSION;
+    rate * diffusive / (rate + diffusive)
 }

@@ -14,10 +14,10 @@
 //!   fine ones depend less on the length of the step.
 //!
 //! The caller chooses a [`CollisionOutcome`](super::CollisionOutcome) for each collision. Bouncing
-//! particles collide elastically with masses 1 / D (and molecules with moments of inertia 1 / Dᵣ),
-//! which preserves the thermal distribution. Bodies
-//! that stick form a cluster that diffuses as one sphere of their total volume: D is proportional to
-//! 1 / r and Dᵣ to 1 / r³, so 1 / D³ and, for molecules, 1 / Dᵣ are the sums over the members.
+//! particles collide elastically with masses 1 / D, and molecules in fine steps with moments of
+//! inertia 1 / Dᵣ, which preserves the thermal distribution. Bodies that stick form a cluster that
+//! diffuses as one sphere of their total volume: D is proportional to 1 / r and Dᵣ to 1 / r³, so
+//! 1 / D³ and, for molecules, 1 / Dᵣ are the sums over the members.
 //!
 //! Lengths are in nm in the world frame, times in s, diffusion coefficients in nm²/s and rad²/s.
 //! Random numbers depend only on the seed, the step and the particle, so results are bitwise

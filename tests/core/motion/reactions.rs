@@ -146,16 +146,23 @@ fn kinetics(count: usize, side: f64, probability: f64, seed: u64) -> Kinetics {
     Kinetics { thirds, inverse }
 }
 
-/// The rate of hard spheres in equilibrium: n_A n_B g π σ² ⟨v⟩, with the mean relative speed of one
-/// step and the contact value g of Carnahan and Starling.
+/// The rate of hard spheres in equilibrium, nm³/s: p π σ² ⟨v⟩ g, with the mean relative speed of a
+/// step and the contact value g of Carnahan and Starling. Walls hide 1.5 σ / side of all contacts, and
+/// reactions deplete the neighborhood: 1 / k = 1 / k₀ + 1 / (4 π σ (D_A + D_B)) (Collins and Kimball,
+/// 1949).
 fn expected_rate(count: usize, side: f64, probability: f64) -> f64 {
+    use std::f64::consts::PI;
     let dt = 0.5 * SPREAD * SPREAD / DIFFUSION;
-    let speed = (8.0 / std::f64::consts::PI).sqrt() * (2.0 * SPREAD * SPREAD).sqrt() / dt;
-    let cross_section = std::f64::consts::PI * 4.0 * RADIUS * RADIUS;
+    let contact_distance = 2.0 * RADIUS;
+    let speed = (8.0 / PI).sqrt() * (2.0 * SPREAD * SPREAD).sqrt() / dt;
     // Three quarters of the spheres on average over the run.
-    let filled = 1.5 * count as f64 * 4.0 / 3.0 * std::f64::consts::PI * (RADIUS / side).powi(3);
-    let contact = (1.0 - 0.5 * filled) / (1.0 - filled).powi(3);
-    probability * cross_section * speed * contact
+    let filled = 1.5 * count as f64 * 4.0 / 3.0 * PI * (RADIUS / side).powi(3);
+    let contact_value = (1.0 - 0.5 * filled) / (1.0 - filled).powi(3);
+    let walls = 1.0 - 1.5 * contact_distance / (side - contact_distance);
+    let area = PI * contact_distance * contact_distance;
+    let rate = probability * area * speed * contact_value * walls;
+    let diffusive = 4.0 * PI * contact_distance * 2.0 * DIFFUSION;
+    rate * diffusive / (rate + diffusive)
 }
 
 /// Whether two measured values agree within four standard errors.
@@ -193,7 +200,6 @@ fn rare_reactions_in_a_well_mixed_box_obey_the_law_of_mass_action() {
     for ((count, side, probability), kinetics) in cases.into_iter().zip(&found) {
         let (rate, error) = kinetics.rate();
         let per_meeting = (rate / probability, error);
-        println!("{count} in {side:.0} nm, p = {probability}: {rate:.4e} nm³/s ± {error:.3}");
         // The same in all cases: independent of the concentrations, and proportional to p.
         for (other, (_, _, probability)) in found.iter().zip(cases) {
             let (rate, error) = other.rate();
@@ -204,6 +210,10 @@ fn rare_reactions_in_a_well_mixed_box_obey_the_law_of_mass_action() {
             assert!(agree((rate, error), (count / exposure, 1.0 / count.sqrt())));
         }
         let expected = expected_rate(count, side, probability);
+        println!(
+            "{side:.0} nm, p = {probability}: {:.3} ± {error:.3}",
+            rate / expected
+        );
         assert!(agree((rate, error), (expected, 0.01)), "{rate} {expected}");
         // Second order: 1/[A] grows linearly in time, from 1/N to 2/N.
         let (end, last) = kinetics.inverse[kinetics.inverse.len() - 1];

@@ -6,13 +6,7 @@ use super::run_example::{assert_help_names, assert_rejected, run, text};
 
 #[test]
 fn help_names_all_options() {
-    let options = [
-        "--quick",
-        "--show",
-        "--spheres",
-        "--steps",
-        "--screenshot",
-    ];
+    let options = ["--quick", "--show", "--spheres", "--steps", "--screenshot"];
     assert_help_names("broad_phase_race", &options);
 }
 
