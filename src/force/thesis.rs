@@ -26,11 +26,11 @@
 //!
 //! * The defaults bring random positions (Algorithm 4.2) to rest at 1.23 nm² per lipid, the highest
 //!   density at which this rigid lipid fits, and at lower ones, in hundreds of iterations.
-//! * At 1.4 nm² there is room: any force from 1 to 3·10⁻³ nm³ with a torque from 8·10⁻³ to
-//!   1.6·10⁻² 1/nm serves. At 1.23 nm² the window is narrow: with a torque of 1.2·10⁻² half of the
-//!   seeds stall, and with a force of 3·10⁻³ lipids turn into each other as fast as they part.
-//! * With a torque of 10⁻⁴ 1/nm, lipids stay wedged at any density up to 2 nm², since they have to
-//!   turn. Smaller steps are not safer: with an eighth of the defaults nothing dense comes to rest.
+//! * At 1.4 nm² there is room: forces of 1 to 3·10⁻³ nm³ with torques of 8·10⁻³ to 1.6·10⁻² 1/nm
+//!   serve. At 1.23 nm² the window is narrow: with a torque of 1.2·10⁻² most seeds stall, and with a
+//!   force of 3·10⁻³ lipids turn into each other as fast as they part.
+//! * With a torque of 10⁻⁴ 1/nm, lipids stay wedged even at 2 nm², since they have to turn. Smaller
+//!   steps are not safer: with a quarter of the defaults few dense vesicles come to rest.
 //! * In a vesicle of radius R, the spring force must be at most twice the leeway ÷ R; see above.
 //!
 //! `cargo bench --bench papers -- thesis` prints the table.

@@ -37,8 +37,8 @@ pub fn run(run: &mut Run, device: &Arc<GpuDevice>, limit: Duration) -> Result<()
     let sizes = run.pick(&THESIS[..], &FEW_ATOMS);
     let title = format!(
         "Table 5.1: one whole iteration with forces, ms. FFRNN: best of two around that of brute \
-         force. Brute force: one iteration, of sizes that end within {:.1} minutes. In italics of \
-         the heading: computed as the largest measured one times (atoms ÷ its atoms)².",
+         force. Brute force: one iteration, of sizes that end within {:.1} minutes. Columns in \
+         italics are extrapolated: the largest measured one times (atoms ÷ its atoms)².",
         limit.as_secs_f64() / 60.0
     );
     let columns = vec![

@@ -42,14 +42,15 @@ fn cases() -> Vec<Case> {
         torque: steps.torque * factor,
         ..steps
     };
+    let first = ThesisSteps {
+        force: 2.0e-4,
+        torque: 1.0e-4,
+        spring_force: 2.0e-3,
+        spring_torque: 0.1,
+    };
     let with = |force: f32, torque: f32| ThesisSteps {
         force,
         torque,
-        ..steps
-    };
-    let springs = |spring_force: f32, spring_torque: f32| ThesisSteps {
-        spring_force,
-        spring_torque,
         ..steps
     };
     vec![
@@ -60,12 +61,14 @@ fn cases() -> Vec<Case> {
         case(1.23, even, steps),
         large,
         case(1.4, uniform, scaled(0.5)),
+        case(1.4, uniform, scaled(0.25)),
         case(1.4, uniform, scaled(0.125)),
-        case(1.4, uniform, with(2.0e-3, 1.0e-4)),
-        case(1.23, uniform, with(1.0e-3, 8.0e-3)),
-        case(1.23, uniform, with(1.0e-3, 2.0e-2)),
-        case(1.4, uniform, springs(1.0e-3, 0.03)),
-        case(1.4, uniform, springs(0.1, 0.3)),
+        case(1.4, uniform, with(1.0e-3, 1.0e-4)),
+        case(1.23, uniform, scaled(0.5)),
+        case(1.23, uniform, with(2.0e-3, 1.2e-2)),
+        case(1.23, uniform, with(3.0e-3, 1.6e-2)),
+        // The defaults of earlier versions.
+        case(2.0, uniform, first),
     ]
 }
 
@@ -86,17 +89,17 @@ pub fn run(run: &mut Run) -> Done {
     );
     let columns = vec![
         Column::number("lipids"),
-        Column::measured("area per lipid", "nm²"),
+        Column::measured("area per lipid", "nm²").decimals(2),
         Column::text("start"),
-        Column::measured("force", "nm³"),
-        Column::measured("torque", "1/nm"),
-        Column::number("spring force"),
-        Column::number("spring torque"),
+        Column::measured("force", "nm³").decimals(5),
+        Column::measured("torque", "1/nm").decimals(4),
+        Column::number("spring force").decimals(3),
+        Column::number("spring torque").decimals(1),
         Column::text("at rest"),
-        Column::number("iterations"),
+        Column::number("iterations").decimals(0),
         Column::number("overlaps at the start, mean"),
-        Column::number("overlaps at the end"),
-        Column::number("out of place"),
+        Column::number("overlaps at the end").decimals(0),
+        Column::number("out of place").decimals(0),
     ];
     let lipid = lipid();
     let mut table = run.table(&title, columns);
