@@ -180,7 +180,7 @@ impl ContactRow {
                 group.pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
             row.angular = arm.cross(normal);
             row.angular_response = body.inverse_inertia * row.angular;
-            row.mobility = body.mobility(arm, normal) + row.mobility;
+            row.mobility += body.mobility(arm, normal);
         }
         row
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bevy_rapier_molecules::docking::energy::{EnergyConfig, EnergyGrid, ForceFieldMolecule};
+use bevy_rapier_molecules::docking::energy::{
+    EnergyConfig, EnergyGrid, ForceFieldMolecule, Interaction,
+};
 use bevy_rapier_molecules::docking::log::{LogError, Recorder, SessionLog};
 use bevy_rapier_molecules::docking::{
     ResponseMode, RigidMotion, Role, Session, SessionError, SessionInput,
@@ -104,7 +106,7 @@ fn state(session: &Session) -> (Vec<u32>, String) {
             .chain(pose.rotation.to_array());
         let numbers = numbers.chain(session.torsions(role).iter().copied());
         let positions = session.molecule(role).template().positions();
-        let positions = positions.iter().flat_map(|position| position.to_array());
+        let positions = positions.iter().flat_map(Vec3::to_array);
         bits.extend(numbers.chain(positions).map(f32::to_bits));
     }
     (bits, format!("{:?}", session.config()))
@@ -278,7 +280,7 @@ fn energies_of_several_ligands_are_summed_and_act_on_the_active_molecule() {
         expected.push(own.interaction(&session.pose(role), &home));
     }
     let mut session = session.with_energy(Arc::new(grid));
-    let sum: f64 = expected.iter().map(|one| one.energy()).sum();
+    let sum: f64 = expected.iter().map(Interaction::energy).sum();
     let near = |a: Vec3, b: Vec3| a.distance(b) <= 1.0e-3 * (1.0 + b.length());
     for _ in 0..4 {
         let total = session.interaction().unwrap();
