@@ -25,7 +25,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers"))]
     pub out: PathBuf,
     /// Pauschenwein: minutes after which brute force is extrapolated.
-    #[arg(long, value_name = "M", default_value_t = 1.0)]
+    #[arg(long, value_name = "M", default_value_t = 1.5)]
     pub brute_force_minutes: f64,
 }
 
