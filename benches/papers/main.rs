@@ -32,7 +32,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     pub most: u32,
     /// Pauschenwein: minutes after which brute force is extrapolated.
-    #[arg(long, value_name = "M", default_value_t = 1.0)]
+    #[arg(long, value_name = "M", default_value_t = 1.5)]
     pub brute_force_minutes: f64,
 }
 

@@ -280,8 +280,9 @@ impl Preset {
 
     /// Number, radius and seed of molecules anywhere inside the sphere, if they are there.
     pub fn filled_sphere(&self) -> Option<FilledSphereConfig> {
+        let molecules = self.inside.filter(|_| self.membrane.is_none())?;
         Some(FilledSphereConfig {
-            molecules: self.inside?,
+            molecules,
             radius: self.radius,
             seed: self.seed,
         })

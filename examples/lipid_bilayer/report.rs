@@ -91,14 +91,14 @@ impl StageMilliseconds {
 /// Writes the summary.
 pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let head = &report.head;
+    let molecules = match report.inside {
+        Some(molecules) => format!("{molecules} molecules"),
+        None => format!("{} outer + {} inner lipids", report.outer, report.inner),
+    };
     writeln!(
         out,
-        "{}: {} ({}) {}, {} atoms, seed {}",
+        "{}: {molecules} ({}) {}, {} atoms, seed {}",
         head.scene,
-        match report.inside {
-            Some(molecules) => format!("{molecules} molecules"),
-            None => format!("{} outer + {} inner lipids", report.outer, report.inner),
-        },
         report.lipid,
         describe_shape(report),
         report.atoms,

@@ -119,9 +119,9 @@ fn show_status(ui: &mut Ui, editor: &mut Editor) {
     let (molecules, atoms) = (latest.molecules.len(), latest.atoms);
     let (outer, inner) = (latest.layout.outer, latest.layout.inner);
     ui.label(format!("{molecules} molecules, {atoms} atoms"))
-        .on_hover_text(match editor.preset.inside {
-            Some(_) if editor.preset.membrane.is_none() => "anywhere in the sphere".into(),
-            _ => format!("{outer} lipids outside, {inner} inside"),
+        .on_hover_text(match editor.preset.filled_sphere() {
+            Some(_) => "anywhere in the sphere".into(),
+            None => format!("{outer} lipids outside, {inner} inside"),
         });
     ui.label(format!(
         "iteration {}: {} {}overlaps, deepest {:.4} nm",
