@@ -25,7 +25,7 @@ mod vesicle;
 pub use bouncing_spheres::SeparationError;
 pub use circulating_spheres::{CirculatingSpheres, CirculatingSpheresConfig};
 pub use crowded_box::{CrowdedBoxConfig, crowded_box};
-pub use falling_spheres::{FallingError, FallingSpheres, MIN_OVERLAP_NM, STEPS_TO_FALL};
+pub use falling_spheres::{FallingError, FallingSpheres, STEPS_TO_FALL};
 pub use forced_spheres::{ForcedSpheres, ForcedSpheresConfig};
 pub use polydisperse_spheres::{RadiusDistribution, polydisperse_spheres};
 pub use vesicle::{Vesicle, VesicleConfig, VesicleError, VesicleSize, VesicleStart, vesicle};
