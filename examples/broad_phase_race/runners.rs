@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::rapier::RapierBvh;
-use bevy_rapier_molecules::scenes::MIN_OVERLAP_NM;
+use bevy_rapier_molecules::scenes::FallingSpheres;
 use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet, SpheresInBoxes};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchError, SearchKind};
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -101,7 +101,8 @@ impl SphereRunner {
 /// Number of pairs that overlap beyond rounding.
 pub fn overlapping(spheres: &SphereSet, pairs: &PairBuffer) -> usize {
     let gaps = pairs.iter().map(|pair| pair.gap(spheres));
-    gaps.filter(|gap| *gap < -MIN_OVERLAP_NM).count()
+    gaps.filter(|gap| *gap < -FallingSpheres::MIN_OVERLAP_NM)
+        .count()
 }
 
 /// Runs all searches over the frames in turns. The first frame is a warm-up. Returns the mean

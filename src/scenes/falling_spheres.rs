@@ -25,7 +25,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use thiserror::Error;
 
-use crate::search::{Pair, PairBuffer};
+use crate::search::PairBuffer;
 use crate::spheres::{SphereError, SphereSet};
 
 /// The region that the spheres of a [`FallingSpheres`] start in.
@@ -43,10 +43,6 @@ pub enum FallingRegion {
         proportions: Vec3,
     },
 }
-
-/// Least overlap, nm, that [`FallingSpheres::respond_in_order`] resolves: rounding decides whether
-/// a search finds a shallower one.
-pub const MIN_OVERLAP_NM: f32 = 1.0e-4;
 
 /// What happens to the velocities of two spheres of a [`FallingSpheres`] that are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,45 +236,45 @@ impl FallingSpheres {
         }
     }
 
+    /// Least overlap, nm, that [`respond_in_order`](Self::respond_in_order) resolves: rounding
+    /// decides whether a search finds a shallower one.
+    pub const MIN_OVERLAP_NM: f32 = 1.0e-4;
+
+    /// Separates the overlapping `pairs` in ascending order, so that the result is the same, bit
+    /// for bit, whichever search found them. Overlaps below [`MIN_OVERLAP_NM`] remain.
+    ///
+    /// [`MIN_OVERLAP_NM`]: Self::MIN_OVERLAP_NM
+    ///
+    /// # Panics
+    /// If a pair refers to a sphere that does not exist.
+    pub fn respond_in_order(&mut self, pairs: &PairBuffer) {
+        let mut pairs = pairs.clone();
+        pairs.retain(|pair| pair.gap(&self.spheres) < -Self::MIN_OVERLAP_NM);
+        pairs.sort_and_dedup();
+        self.respond(&pairs);
+    }
+
     /// Separates the overlapping `pairs` one after the other.
     ///
     /// # Panics
     /// If a pair refers to a sphere that does not exist.
     pub fn respond(&mut self, pairs: &PairBuffer) {
         for pair in pairs.iter() {
-            self.separate(pair);
-        }
-    }
-
-    /// Separates the overlapping `pairs` in ascending order, so that the result is the same, bit
-    /// for bit, whichever search found them. Overlaps below [`MIN_OVERLAP_NM`] remain.
-    ///
-    /// # Panics
-    /// If a pair refers to a sphere that does not exist.
-    pub fn respond_in_order(&mut self, pairs: &PairBuffer) {
-        let is_found_by_all = |pair: &Pair| pair.gap(&self.spheres) < -MIN_OVERLAP_NM;
-        let mut pairs: Vec<Pair> = pairs.iter().filter(is_found_by_all).collect();
-        pairs.sort_unstable();
-        for pair in pairs {
-            self.separate(pair);
-        }
-    }
-
-    fn separate(&mut self, pair: Pair) {
-        let [a, b] = [pair.a as usize, pair.b as usize];
-        let difference = self.spheres.center(b) - self.spheres.center(a);
-        let distance = difference.length();
-        let overlap = 2.0 * Self::RADIUS_NM - distance;
-        if overlap <= 0.0 {
-            return;
-        }
-        // Coincident spheres separate along some axis.
-        let normal = difference.try_normalize().unwrap_or(Vec3::Y);
-        let push = 0.5 * overlap * normal;
-        self.shift(a, -push);
-        self.shift(b, push);
-        if self.config.response == FallingResponse::Impulses {
-            self.exchange([a, b], normal);
+            let [a, b] = [pair.a as usize, pair.b as usize];
+            let difference = self.spheres.center(b) - self.spheres.center(a);
+            let distance = difference.length();
+            let overlap = 2.0 * Self::RADIUS_NM - distance;
+            if overlap <= 0.0 {
+                continue;
+            }
+            // Coincident spheres separate along some axis.
+            let normal = difference.try_normalize().unwrap_or(Vec3::Y);
+            let push = 0.5 * overlap * normal;
+            self.shift(a, -push);
+            self.shift(b, push);
+            if self.config.response == FallingResponse::Impulses {
+                self.exchange([a, b], normal);
+            }
         }
     }
 

@@ -28,7 +28,7 @@ pub use bouncing_spheres::SeparationError;
 pub use circulating_spheres::{CirculatingSpheres, CirculatingSpheresConfig};
 pub use crowded_box::{CrowdedBoxConfig, crowded_box};
 pub use falling_spheres::{
-    FallingConfig, FallingError, FallingRegion, FallingResponse, FallingSpheres, MIN_OVERLAP_NM,
+    FallingConfig, FallingError, FallingRegion, FallingResponse, FallingSpheres,
 };
 pub use filled_sphere::{FilledSphereConfig, FilledSphereError, filled_sphere};
 pub use forced_spheres::{ForcedSpheres, ForcedSpheresConfig};
