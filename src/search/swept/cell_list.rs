@@ -136,7 +136,7 @@ impl CellList {
         if limit > 0.0 { limit } else { 1.0 }
     }
 
-    /// Updates the links of all spheres, except for those that are larger than a cell.
+    /// Updates the links of all spheres that fit into a cell.
     fn link(&mut self, layout: &CellLayout, spheres: &MovingSpheres, work: &mut SweptWork) {
         let limit = limit(layout);
         for (sphere, &radius) in (0..).zip(&spheres.radii) {
