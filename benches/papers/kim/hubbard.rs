@@ -108,11 +108,12 @@ pub fn run(run: &mut Run, scenes: u64, intervals: &[BestIntervals]) -> Done {
                 .collect::<Vec<_>>()
         };
         let [published, first_end, first, whole] = [0, 1, 2, 3].map(times);
+        // The published rules have moved the spheres during the warm-up, with other rounding.
         let same = measured.iter().filter(|all| {
-            let mut contacts = all.iter().map(|one| &one.contacts);
-            contacts.all(|contacts| *contacts == all[0].contacts)
+            let mut contacts = all[1..].iter().map(|one| &one.contacts);
+            contacts.all(|contacts| *contacts == all[1].contacts)
         });
-        let contacts: usize = measured.iter().map(|all| all[0].contacts.len()).sum();
+        let contacts: usize = measured.iter().map(|all| all[1].contacts.len()).sum();
         table.row(cells![
             row.spheres,
             length,
