@@ -45,9 +45,7 @@ pub fn resident_bytes() -> Option<f64> {
 ///
 /// Yields first: Linux updates the number at ticks and when a thread yields.
 pub fn thread_seconds() -> f64 {
-    std::thread::yield_now();
     static BEGIN: OnceLock<Instant> = OnceLock::new();
-    // The scheduler updates the time of a running thread at its next tick, or when it yields.
     thread::yield_now();
     let reported = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let reported = reported.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
