@@ -388,7 +388,7 @@ fn reactions_assemble_hemoglobin_and_space_switches_them_off() {
     assert!(pairs + proteins > 0);
     assert_eq!([alpha, beta], [12 - pairs - 2 * proteins; 2]);
     let lines = log::count(&["reactions", " react to "]);
-    assert_eq!(lines, pairs + 2 * proteins);
+    assert_eq!(lines, pairs + 3 * proteins);
     press(&mut app, KeyCode::Space);
     let before = counts(&mut app);
     run(&mut app, 60);

@@ -224,7 +224,8 @@ fn a_product_that_does_not_fit_is_blocked() {
     app.world_mut().entity_mut(obstacle).insert(StaticMolecule);
     run(&mut app, 60);
     assert!(reactions(&app).is_empty());
-    assert_eq!(blocked(&mut app), 1);
+    // They may meet more than once.
+    assert!(blocked(&mut app) > 0);
     assert!(molecules_of(&mut app, &c).is_empty());
     let log = app.world().resource::<Log>();
     assert_eq!(log.collisions[0].outcome, CollisionOutcome::Bounce);
