@@ -41,7 +41,7 @@ fn crowded_proteins_diffuse_slower_and_reproducibly() {
 }
 
 #[test]
-fn fine_steps_find_more_collisions_and_slow_diffusion_down_less() {
+fn fine_steps_slow_diffusion_down_less() {
     let report = |steps: &[&str]| {
         let arguments = ["--molecules", "64", "--spread", "0.3", "--report", "-"];
         json(&run("brownian_crowd", &[&arguments, steps].concat()), 0)
