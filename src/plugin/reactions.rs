@@ -161,7 +161,7 @@ impl PendingReactions {
         if reacts(one) || reacts(other) {
             return false;
         }
-        let pair = [one, other].map(|entity| entity.index_u32());
+        let pair = [one, other].map(Entity::index_u32);
         let random = random_number(reactions.seed, time.to_bits(), pair, 0);
         let Some(found) = reactions.reactions.find([&**kind, &**other_kind], random) else {
             return false;

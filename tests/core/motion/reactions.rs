@@ -148,7 +148,7 @@ fn kinetics(count: usize, side: f64, probability: f64, seed: u64) -> Kinetics {
 
 /// The rate of hard spheres in equilibrium, nm³/s: p π σ² ⟨v⟩ g, with the mean relative speed of a
 /// step and the contact value g of Carnahan and Starling. Walls hide 1.5 σ / side of all contacts, and
-/// reactions deplete the neighborhood: 1 / k = 1 / k₀ + 1 / (4 π σ (D_A + D_B)) (Collins and Kimball,
+/// reactions deplete the neighborhood: 1 / k = 1 / k₀ + 1 / (8 π σ D) (Collins and Kimball,
 /// 1949).
 fn expected_rate(count: usize, side: f64, probability: f64) -> f64 {
     use std::f64::consts::PI;
@@ -210,10 +210,6 @@ fn rare_reactions_in_a_well_mixed_box_obey_the_law_of_mass_action() {
             assert!(agree((rate, error), (count / exposure, 1.0 / count.sqrt())));
         }
         let expected = expected_rate(count, side, probability);
-        println!(
-            "{side:.0} nm, p = {probability}: {:.3} ± {error:.3}",
-            rate / expected
-        );
         assert!(agree((rate, error), (expected, 0.01)), "{rate} {expected}");
         // Second order: 1/[A] grows linearly in time, from 1/N to 2/N.
         let (end, last) = kinetics.inverse[kinetics.inverse.len() - 1];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::run_example::{assert_help_names, assert_rejected, json, run};
+use super::run_example::{assert_help_names, assert_rejected, assert_usage_error, json, run};
 
 #[test]
 fn help_names_all_options() {
@@ -41,7 +41,7 @@ fn crowded_proteins_diffuse_slower_and_reproducibly() {
 }
 
 #[test]
-fn fine_steps_find_more_collisions_and_slow_diffusion_down_less() {
+fn fine_steps_slow_diffusion_down_less() {
     let report = |steps: &[&str]| {
         let arguments = ["--molecules", "64", "--spread", "0.3", "--report", "-"];
         json(&run("brownian_crowd", &[&arguments, steps].concat()), 0)
@@ -144,7 +144,7 @@ fn invalid_input_is_rejected_in_one_sentence() {
     let stick = ["--headless", "--stick=2"];
     assert_rejected("brownian_crowd", &stick, "--stick must be from");
     let steps = ["--headless", "--steps", "finer"];
-    assert_rejected("brownian_crowd", &steps, "a number, fine or coarse");
+    assert_usage_error("brownian_crowd", &steps);
     let folder = ["--report", "/nowhere/report.json"];
     assert_rejected("brownian_crowd", &folder, "no folder");
     let format = ["--headless", "--record", "crowd.dcd"];
