@@ -21,7 +21,7 @@ pub(super) struct SharedBuffers<'a> {
 /// The passes from spheres to the corrections of their contacts.
 #[derive(Debug)]
 pub(super) enum ContactPasses {
-    Grid(GridContacts),
+    Grid(Box<GridContacts>),
     BruteForce(BruteForceContacts),
 }
 
@@ -33,7 +33,7 @@ impl ContactPasses {
         shared: &SharedBuffers<'_>,
     ) -> Result<Self, DeviceError> {
         Ok(match search {
-            DeviceSearch::Ffrnn => Self::Grid(GridContacts::new(device, plan, shared)?),
+            DeviceSearch::Ffrnn => Self::Grid(Box::new(GridContacts::new(device, plan, shared)?)),
             DeviceSearch::BruteForce => {
                 Self::BruteForce(BruteForceContacts::new(device, plan, shared)?)
             }
