@@ -117,19 +117,20 @@ impl FromStr for StepsArgument {
 impl Arguments {
     /// Number of steps, if it is given.
     fn step_count(&self) -> Option<u32> {
-        let counts = self.steps.iter().filter_map(|one| match one {
+        let mut last_first = self.steps.iter().rev();
+        last_first.find_map(|one| match one {
             StepsArgument::Count(count) => Some(*count),
             StepsArgument::Kind(_) => None,
-        });
-        counts.last()
+        })
     }
 
     fn step_kind(&self) -> BrownianSteps {
-        let kinds = self.steps.iter().filter_map(|one| match one {
+        let mut last_first = self.steps.iter().rev();
+        let kind = last_first.find_map(|one| match one {
             StepsArgument::Count(_) => None,
             StepsArgument::Kind(kind) => Some(*kind),
         });
-        kinds.last().unwrap_or_default()
+        kind.unwrap_or_default()
     }
 }
 
