@@ -130,7 +130,7 @@ fn the_initial_region_has_the_requested_shape_and_volume_fraction() {
         let fraction = volume / size.as_dvec3().element_product();
         assert!((fraction - 0.2).abs() < 1.0e-5, "{fraction}");
         let centers = (0..count as usize).map(|index| falling.spheres().center(index));
-        let highest = centers.fold(Vec3::ZERO, |highest, center| highest.max(center));
+        let highest = centers.fold(Vec3::ZERO, Vec3::max);
         assert!(highest.cmple(size).all() && highest.cmpgt(0.9 * size).all());
     }
 }
@@ -300,10 +300,8 @@ fn a_filled_sphere_holds_molecules_in_its_whole_volume() {
     }
     // No direction is preferred, neither of positions nor of rotations.
     let members = crowd.members().iter();
-    let middle: glam::Vec3 = members.clone().map(|member| member.pose.position).sum();
-    let up: glam::Vec3 = members
-        .map(|member| member.pose.rotation * glam::Vec3::Y)
-        .sum();
+    let middle: Vec3 = members.clone().map(|member| member.pose.position).sum();
+    let up: Vec3 = members.map(|member| member.pose.rotation * Vec3::Y).sum();
     assert!(middle.length() / 4000.0 < 0.8 && up.length() / 4000.0 < 0.04);
     // All are inside, with all of their atoms.
     for member in crowd.members() {
