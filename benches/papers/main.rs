@@ -26,6 +26,7 @@ pub struct Options {
     /// Directory for the plots.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers"))]
     pub out: PathBuf,
+    /// Options of `kim`.
     #[command(flatten)]
     pub kim: kim::KimOptions,
     /// Most falling spheres of `poirrier`; the paper has up to 5,000,000.

@@ -141,7 +141,7 @@ fn normal(random: &mut Pcg64Mcg) -> f64 {
     (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
 }
 
-/// A number with well mixed bits: the output function of SplitMix64.
+/// A number with well mixed bits: the output function of `SplitMix64`.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
