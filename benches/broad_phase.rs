@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::rapier::RapierBvh;
-use bevy_rapier_molecules::scenes::FallingSpheres;
+use bevy_rapier_molecules::scenes::{FallingConfig, FallingSpheres};
 use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchKind, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
@@ -129,7 +129,7 @@ fn falling_spheres(run: &mut Run, _: &NoOptions) -> Done {
 
 /// Steps 50 to 60 of falling spheres.
 fn late_frames(count: u32) -> Vec<SphereSet> {
-    let mut falling = FallingSpheres::new(count, 0.1, 1).expect("a ratio");
+    let mut falling = FallingSpheres::new(&FallingConfig::of(count)).expect("a valid config");
     let (mut grid, mut pairs) = (UniformGrid::new(), PairBuffer::new());
     let mut frames = Vec::new();
     for step in 0..=60 {

@@ -1,40 +1,30 @@
-//! The two GPU tables of the thesis on the available adapter: FFRNN against brute force, and
-//! the stages of one iteration.
+//! Pair searches on the available adapter: FFRNN against brute force.
 //!
-//! Scenes are POPC vesicles at the density of the other benches.
+//! Scenes are POPC vesicles at the density of the other benches. Whole iterations with forces are
+//! in `cargo bench --bench papers -- thesis`.
 
 mod common;
 #[allow(dead_code, reason = "the CPU searches are not used here")]
 mod peers;
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bevy_rapier_molecules::backend::DeviceError;
-use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuDevice, GpuOptions, GpuUniformGrid, PassTime};
-use bevy_rapier_molecules::relax::{
-    CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, GpuRelaxer, Motion, RelaxConfig,
-    RelaxStatus, Relaxer, StageTimes,
-};
+use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuDevice, GpuOptions, GpuUniformGrid};
 use bevy_rapier_molecules::search::PairSearch;
 use clap::Args;
 use common::interleave::{Samples, ms, ratio};
-use common::molecules::{MIN_VESICLE_ATOMS, POPC_ATOMS, atoms_from, popc, vesicle_of};
+use common::molecules::{POPC_ATOMS, atoms_from};
 use common::{Column, Done, Part, Run, cells};
 use peers::TOLERANCE_NM;
 use peers::scene::Scene;
 
-/// Scene sizes of `search`, as in the thesis, atoms.
+/// Scene sizes, atoms.
 const ATOMS: [usize; 7] = [
     50_000, 100_000, 200_000, 400_000, 1_000_000, 2_000_000, 4_000_000,
 ];
-
-/// Scene size of `stages`, as in the thesis, atoms.
-const STAGE_ATOMS: usize = 3_000_000;
-
-/// Speed-up of FFRNN over brute force in the thesis (GTX 970), by atoms.
-const THESIS: [(usize, f64); 3] = [(50_000, 6.8), (100_000, 28.0), (200_000, 89.0)];
 
 /// Scene size in a quick run, atoms.
 const FEW_ATOMS: usize = 2000;
@@ -46,27 +36,9 @@ const BRUTE_FORCE_MAX: usize = 200_000;
 /// Searches; the best one is reported.
 const ROUNDS: usize = 3;
 
-/// Iterations; the mean is reported.
-const ITERATIONS: u32 = 2;
-
-/// Smallest vesicle at this density, lipids.
-const MIN_LIPIDS: usize = 150;
-
-/// Stages of an iteration, in order.
-const STAGES: [&str; 8] = [
-    "transform",
-    "insert",
-    "prefix sum",
-    "sort",
-    "detect",
-    "sum",
-    "spring",
-    "apply",
-];
-
 #[derive(Args)]
 struct Options {
-    /// Scene sizes of `search` in atoms, separated by commas, at least 134 (one lipid)
+    /// Scene sizes in atoms, separated by commas, at least 134 (one lipid)
     /// [default: 50,000 to 4,000,000].
     #[arg(long, value_name = "N", value_delimiter = ',')]
     #[arg(value_parser = atoms_from(POPC_ATOMS))]
@@ -74,23 +46,15 @@ struct Options {
     /// Skip brute force above this many atoms: its time grows quadratically.
     #[arg(long, value_name = "N", default_value_t = BRUTE_FORCE_MAX)]
     brute_force_max: usize,
-    /// Scene size of `stages` in atoms, at least 20,000 [default: 3,000,000].
-    #[arg(long, value_name = "N", value_parser = atoms_from(MIN_VESICLE_ATOMS))]
-    stage_atoms: Option<usize>,
 }
 
 fn main() -> ExitCode {
-    let about = "The two GPU tables of the thesis, on the available adapter";
-    let parts = [
-        Part::new("search", "FFRNN against brute force", |run, options| {
-            on_device(run, options, search)
-        }),
-        Part::new(
-            "stages",
-            "the time of each stage of an iteration of the relaxer",
-            |run, options| on_device(run, options, stages),
-        ),
-    ];
+    let about = "Pair searches on the available adapter";
+    let parts = [Part::new(
+        "search",
+        "FFRNN against brute force",
+        |run, options| on_device(run, options, search),
+    )];
     common::run("gpu", about, &parts)
 }
 
@@ -135,7 +99,6 @@ fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
         Column::measured("detect", "ms"),
         Column::measured("brute force", "ms"),
         Column::number("brute force ÷ FFRNN"),
-        Column::number("ratio in the thesis (GTX 970)"),
     ];
     let mut table = run.table(&title, columns);
     for &atoms in sizes {
@@ -159,7 +122,6 @@ fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
             None
         };
         let best = samples.best();
-        let thesis = THESIS.iter().find(|row| row.0 == atoms);
         table.row(cells![
             scene.len(),
             pairs,
@@ -167,7 +129,6 @@ fn search(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(
             detect.map(ms),
             brute.map(ms),
             brute.map(|time| ratio(time, best)),
-            thesis.map(|row| row.1),
         ]);
     }
     Ok(())
@@ -201,102 +162,5 @@ fn count(search: &mut dyn PairSearch, scene: &Scene) -> u64 {
     match search.count_pairs(&scene.spheres, 0.0) {
         Ok(pairs) => pairs,
         Err(error) => panic!("{} of {} atoms: {error}", search.name(), scene.len()),
-    }
-}
-
-/// The stages of an iteration.
-fn stages(run: &mut Run, options: &Options, device: &Arc<GpuDevice>) -> Result<(), DeviceError> {
-    let wanted = options.stage_atoms;
-    let wanted = wanted.unwrap_or_else(|| run.pick(STAGE_ATOMS, FEW_ATOMS));
-    let lipid = Arc::new(popc());
-    let lipids = (wanted / lipid.atom_count()).max(MIN_LIPIDS) as u32;
-    let vesicle = vesicle_of(&lipid, lipids);
-    let atoms = vesicle.crowd.atom_count();
-    let passes = Arc::new(Mutex::new(Vec::new()));
-    let create = {
-        let (device, passes) = (Arc::clone(device), Arc::clone(&passes));
-        move |scene: &DeviceScene<'_>| -> Result<Box<dyn DeviceRelaxer>, DeviceError> {
-            let relaxer = GpuRelaxer::new(Arc::clone(&device), scene)?;
-            let passes = Arc::clone(&passes);
-            Ok(Box::new(TimedRelaxer { relaxer, passes }))
-        }
-    };
-    let relaxer = Relaxer::with_device_relaxer(vesicle.crowd, RelaxConfig::default(), create);
-    let mut relaxer = relaxer.expect("the vesicle is finite");
-    if let Some(error) = relaxer.device_error() {
-        return Err(error.clone());
-    }
-    let begin = Instant::now();
-    for _ in 0..ITERATIONS {
-        relaxer.step().expect("the iteration does not diverge");
-    }
-    let whole = ms(begin.elapsed()) / f64::from(ITERATIONS);
-    assert_eq!(relaxer.device_error(), None);
-    let passes = passes.lock().unwrap_or_else(PoisonError::into_inner);
-    let time_of = |label: &str| {
-        let passes = passes.iter().filter(|pass| pass.label == label);
-        passes.map(|pass| ms(pass.time)).sum::<f64>() / f64::from(ITERATIONS)
-    };
-    let total: f64 = STAGES.iter().map(|stage| time_of(stage)).sum();
-    let title = format!(
-        "One iteration of the relaxer, {lipids} lipids, {atoms} atoms, mean of {ITERATIONS}."
-    );
-    let columns = vec![
-        Column::text("stage"),
-        Column::measured("ms", "ms").decimals(2),
-        Column::measured("%", "%").decimals(1),
-    ];
-    let mut table = run.table(&title, columns);
-    if total == 0.0 {
-        let name = "total, host clock (the adapter has no timestamps)";
-        table.row(cells![name, whole, 100.0]);
-        return Ok(());
-    }
-    for stage in STAGES {
-        let time = time_of(stage);
-        table.row(cells![stage, time, 100.0 * time / total]);
-    }
-    table.row(cells!["total, host clock", whole, None]);
-    let sorting = time_of("prefix sum") + time_of("sort");
-    run.note(&format!(
-        "Prefix sum and sort: {:.1} % of an iteration.",
-        100.0 * sorting / total
-    ));
-    Ok(())
-}
-
-/// A GPU relaxer that collects the times of its passes.
-struct TimedRelaxer {
-    relaxer: GpuRelaxer,
-    passes: Arc<Mutex<Vec<PassTime>>>,
-}
-
-impl DeviceRelaxer for TimedRelaxer {
-    fn adapter(&self) -> String {
-        self.relaxer.adapter()
-    }
-
-    fn status(&mut self, next: f32) -> Result<RelaxStatus, DeviceError> {
-        let status = self.relaxer.status(next);
-        // Not part of an iteration.
-        let _ = self.relaxer.take_passes();
-        status
-    }
-
-    fn step(&mut self, weights: CenterWeights) -> Result<DeviceStep, DeviceError> {
-        let step = self.relaxer.step(weights);
-        if let Ok(passes) = self.relaxer.take_passes() {
-            let mut all = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
-            all.extend(passes);
-        }
-        step
-    }
-
-    fn motion(&mut self) -> Result<Motion, DeviceError> {
-        self.relaxer.motion()
-    }
-
-    fn take_stages(&mut self) -> StageTimes {
-        self.relaxer.take_stages()
     }
 }

@@ -102,7 +102,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     let time = begin.elapsed();
     path.reverse();
     let steps = write_log(&arguments.file, &mut session, &path)?;
-    let end = session.pose(Role::Ligand);
+    let end = session.pose(Role::LIGAND);
     let report = Report {
         head: Head::new(Some(seed), Device::default(), time),
         molecules: 2,
@@ -126,7 +126,7 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 
 /// Poses of the ligand from the crystal pose to the outside.
 fn escape_path(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>, AnyError> {
-    let [large, small] = [Role::Receptor, Role::Ligand]
+    let [large, small] = [Role::Receptor, Role::LIGAND]
         .map(|part| ForceFieldMolecule::new(Arc::clone(session.template(part))));
     // The path search does not use the energy: the coarsest grid is enough.
     let coarse = EnergyConfig {
@@ -135,7 +135,7 @@ fn escape_path(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>
     };
     let energy = EnergyGrid::new(&large, &small, &coarse)?;
     let search = DockingSearch {
-        ligand: session.molecule(Role::Ligand),
+        ligand: session.molecule(Role::LIGAND),
         receptor: session.molecule(Role::Receptor),
         receptor_pose: session.pose(Role::Receptor),
         energy: &energy,
@@ -153,7 +153,7 @@ fn escape_path(session: &Session, crystal: &Pose, seed: u64) -> Result<Vec<Pose>
 /// Moves the ligand along the path, records it, and returns the number of inputs.
 fn write_log(file: &Path, session: &mut Session, path: &[Pose]) -> Result<u32, AnyError> {
     session.apply(&SessionInput::Response(ResponseMode::Slide))?;
-    session.apply(&SessionInput::Place(Role::Ligand, path[0]))?;
+    session.apply(&SessionInput::Place(Role::LIGAND, path[0]))?;
     let log = File::create(file)
         .map_err(|error| format!("cannot write '{}': {error}", file.display()))?;
     let mut recorder = Recorder::new(BufWriter::new(log), session)?;
@@ -165,14 +165,14 @@ fn write_log(file: &Path, session: &mut Session, path: &[Pose]) -> Result<u32, A
         Ok(())
     };
     for target in &path[1..] {
-        let motion = RigidMotion::between(&session.pose(Role::Ligand), target);
+        let motion = RigidMotion::between(&session.pose(Role::LIGAND), target);
         let translations = motion.translation.length() / MAX_TRANSLATION_NM;
         let steps = translations
             .max(motion.rotation.length() / MAX_ROTATION)
             .ceil()
             .max(1.0) as u32;
         for left in (1..=steps).rev() {
-            let rest = RigidMotion::between(&session.pose(Role::Ligand), target);
+            let rest = RigidMotion::between(&session.pose(Role::LIGAND), target);
             feed(session, SessionInput::Move(rest.scaled(1.0 / left as f32)))?;
         }
     }

@@ -31,6 +31,11 @@ impl BucketSort {
         reserve(&mut self.starts, buckets + 1);
     }
 
+    /// Bytes of memory of the counts and offsets.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.offsets) + size_of_val(&*self.starts)
+    }
+
     /// Steps 1 and 2: `count` adds the entries of each of `tasks` to the counts of its
     /// `buckets`, of which there is at least one. There are fewer than 2³² entries.
     pub(crate) fn count<I: IndexedParallelIterator>(

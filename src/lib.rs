@@ -98,7 +98,7 @@
 //! | [`dynamics`] | contact solver: impulses between moving molecules |
 //! | [`certificate`] | what a written file contains: distances, rings, placements |
 //! | `scene_files` | files of placed molecules of other programs, written and read (feature `recipe`) |
-//! | [`docking`] | one molecule moved around another without overlaps |
+//! | [`docking`] | molecules moved around others without overlaps; torsions of ligands |
 //! | [`motion`] | continuous collision detection: unknown trajectories with bounds, Brownian motion, walls |
 //! | [`force`] | laws of contacts and springs: the thesis's and a projection law |
 //! | [`contact`] | contacts by molecule; clashes within a structure |

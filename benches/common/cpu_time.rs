@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fs;
 use std::sync::OnceLock;
+use std::thread;
 use std::time::Instant;
 
 /// Shortest measured time, s. Shorter runs are repeated, because the system counts in ticks
@@ -41,8 +42,11 @@ pub fn resident_bytes() -> Option<f64> {
 }
 
 /// CPU seconds of this thread, or wall seconds where the system does not report them.
+///
+/// Yields first: Linux updates the number at ticks and when a thread yields.
 pub fn thread_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
+    thread::yield_now();
     let reported = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let reported = reported.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     match reported {

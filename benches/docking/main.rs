@@ -1,6 +1,6 @@
-//! Cost of an overlap check and of a motion until contact, against brute force: the comparison
-//! of Turk (1989), for a ligand at its receptor and for two proteins. Also his two grids, the
-//! energy from a lattice against the sum over all pairs, and the docking search.
+//! Cost of an overlap check and of a motion until contact, against brute force, for a ligand at
+//! its receptor and for two proteins. Also the energy from a lattice against the sum over all
+//! pairs, turns about bonds, and the docking search.
 //!
 //! The molecules are at the surface and move by about the width of an atom. Rounds are
 //! interleaved and the best round is reported.
@@ -8,10 +8,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod energy;
-mod grids;
-mod hashed_grid;
 mod ligands;
 mod search;
+mod torsions;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -61,13 +60,17 @@ fn main() -> ExitCode {
             "brute force, an overlap check, and a motion until contact",
             touch,
         ),
-        Part::new("grids", "dense against hashed cells", grids::run),
         Part::new(
             "energy",
             "the energy from a lattice against the sum over all pairs",
             energy::run,
         ),
         Part::new("search", "the docking search for p-xylene", search::run),
+        Part::new(
+            "torsions",
+            "a turn about a bond until contact against a motion",
+            torsions::run,
+        ),
         Part::new(
             "ligands",
             "the docking search for other ligands of the bundled structures",

@@ -19,10 +19,9 @@ use glam::{DVec3, Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::Options;
 use crate::common::interleave::{Samples, ms};
 use crate::common::molecules::bundled;
-use crate::common::{Cell, Column, Done, Run, cells};
+use crate::common::{Cell, Column, Done, NoOptions, Run, cells};
 
 /// Filled fraction of the box.
 const FILLED: f64 = 0.25;
@@ -42,7 +41,7 @@ const ROTATIONS: u32 = 200;
 /// Timed steps.
 const STEPS: u32 = 10;
 
-pub fn run(run: &mut Run, _: &Options) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let count = run.pick(10_000, 216);
     let steps = run.pick(STEPS, 1);
     // Subdivided steps test all pairs for each collision.

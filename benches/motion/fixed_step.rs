@@ -5,8 +5,8 @@ use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use bevy_rapier_molecules::search::{HierarchicalGrid, PairBuffer, PairSearch, UniformGrid};
 use bevy_rapier_molecules::spheres::SphereSet;
 
-use crate::common::{Column, Done, Run, cells, cpu_time};
-use crate::{Options, simulate};
+use crate::common::{Column, Done, NoOptions, Run, cells, cpu_time};
+use crate::simulate;
 
 /// Largest undetected penetration, in units of the smallest radius.
 const DEPTH: f64 = 0.1;
@@ -14,7 +14,7 @@ const DEPTH: f64 = 0.1;
 /// Assumed largest speed, in units of the largest initial speed.
 const MAX_SPEED_FACTOR: f64 = 2.0;
 
-pub fn run(run: &mut Run, _: &Options) -> Done {
+pub fn run(run: &mut Run, _: &NoOptions) -> Done {
     let numbers: &[u32] = run.pick(&[300, 1000, 3000], &[100]);
     let (steps, simulated) = run.pick((500, 2.0), (10, 0.1));
     let title = format!(

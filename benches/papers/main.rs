@@ -8,6 +8,8 @@
 mod common;
 mod johnson;
 mod kim;
+#[path = "../common/plots.rs"]
+mod plots;
 mod poirrier;
 mod thesis;
 mod turk;
@@ -24,6 +26,15 @@ pub struct Options {
     /// Directory for the plots.
     #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_TARGET_TMPDIR"), "/papers"))]
     pub out: PathBuf,
+    /// Options of `kim`.
+    #[command(flatten)]
+    pub kim: kim::KimOptions,
+    /// Most falling spheres of `poirrier`; the paper has up to 5,000,000.
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    pub most: u32,
+    /// Pauschenwein: minutes after which brute force is extrapolated.
+    #[arg(long, value_name = "M", default_value_t = 1.5)]
+    pub brute_force_minutes: f64,
 }
 
 fn main() -> ExitCode {

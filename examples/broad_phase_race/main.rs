@@ -1,8 +1,8 @@
 //! Compares the broad phases of this crate and Rapier's BVH on the same spheres and boxes.
-//! Writes Markdown tables and plots (SVG and PNG).
+//! Prints Markdown tables.
 //!
 //! ```text
-//! cargo run --release --features parallel --example broad_phase_race -- --most 100000
+//! cargo run --release --features parallel --example broad_phase_race
 //! cargo run --release --example broad_phase_race -- vesicle others --report race.json
 //! cargo run --release --example broad_phase_race -- --show --spheres 5000
 //! cargo run --release --example broad_phase_race -- --screenshot race.png --steps 10
@@ -12,7 +12,6 @@
 //! frame and the median frame counts, so that noise affects all of them alike. Keys: Esc quit.
 //! `--help` lists the options and the exit codes.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -23,17 +22,11 @@ use common::screen::{check_adapter, check_display};
 use common::{AnyError, BackendArguments, CommonArguments, Device, Head, ScreenshotArguments};
 use table::{Table, Tables};
 
-mod brownian;
-mod cells;
 #[path = "../common/mod.rs"]
 mod common;
 mod crossovers;
-mod falling;
 mod others;
-#[path = "../common/plots.rs"]
-mod plots;
 mod runners;
-mod splitting;
 mod table;
 mod vesicle;
 mod window;
@@ -54,16 +47,10 @@ pub struct Arguments {
     /// Experiments to run [default: all].
     #[arg(value_enum)]
     experiments: Vec<Experiment>,
-    /// Folder for the plots.
-    #[arg(long, value_name = "DIR", default_value = "broad_phase_race")]
-    out: PathBuf,
-    /// Max number of falling spheres, at least 1000.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    most: u32,
     /// Run small scenes with few frames, as a smoke test.
     #[arg(long)]
     quick: bool,
-    /// Show the race in a window instead, with a view for each search.
+    /// Show the race in a window instead: the same spheres in a view for each search.
     #[arg(long, conflicts_with_all = ["screenshot", "report"])]
     show: bool,
     /// With --show or --screenshot: number of falling spheres.
@@ -84,20 +71,12 @@ pub struct Arguments {
 /// The experiments.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Experiment {
-    /// Effect of splitting boxes on the linear kd-tree.
-    Splitting,
-    /// Cell lists A, B and C and brute force under Brownian motion.
-    Brownian,
-    /// Atoms per cell of a full and a hashed grid.
-    Cells,
     /// Boxes and atoms of a vesicle of lipids.
     Vesicle,
     /// A sparse gas, a dense liquid, one large sphere among small ones, proteins.
     Others,
     /// Scene sizes at which one search overtakes another.
     Crossovers,
-    /// Spheres that fall on a floor: time over their number.
-    Falling,
 }
 
 /// The content of `--report`.
@@ -112,9 +91,6 @@ struct Report {
 
 fn run(arguments: &Arguments) -> Result<(), AnyError> {
     arguments.common.prepare()?;
-    if arguments.most < falling::MIN_SPHERES {
-        return Err(format!("--most must be at least {}", falling::MIN_SPHERES).into());
-    }
     let screenshot = arguments.screenshot.get()?;
     if screenshot.is_some() && arguments.common.report.is_some() {
         return Err("--report and --screenshot exclude each other".into());
@@ -133,9 +109,6 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
 
 /// Runs the experiments.
 fn measure(arguments: &Arguments) -> Result<(), AnyError> {
-    let out = &arguments.out;
-    std::fs::create_dir_all(out)
-        .map_err(|error| format!("cannot write into '{}': {error}", out.display()))?;
     let begin = Instant::now();
     let machine = runners::machine();
     arguments.common.print(|out| writeln!(out, "{machine}\n"))?;
@@ -149,10 +122,6 @@ fn measure(arguments: &Arguments) -> Result<(), AnyError> {
     for (number, experiment) in experiments.enumerate() {
         tables.begin_experiment(number, count);
         match experiment {
-            Experiment::Falling => falling::run(arguments, &mut tables)?,
-            Experiment::Splitting => splitting::run(arguments, &mut tables)?,
-            Experiment::Brownian => brownian::run(arguments, &mut tables)?,
-            Experiment::Cells => cells::run(&mut tables)?,
             Experiment::Vesicle => device = vesicle::run(arguments, &mut tables)?,
             Experiment::Others => others::run(arguments, &mut tables)?,
             Experiment::Crossovers => crossovers::run(arguments, &mut tables)?,

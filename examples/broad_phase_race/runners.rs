@@ -3,21 +3,19 @@
 use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::rapier::RapierBvh;
+use bevy_rapier_molecules::scenes::FallingSpheres;
 use bevy_rapier_molecules::search::boxes::{BoxSearch, BoxSet, SpheresInBoxes};
 use bevy_rapier_molecules::search::{PairBuffer, PairSearch, SearchError, SearchKind};
 use bevy_rapier_molecules::spheres::SphereSet;
 
 use crate::common::AnyError;
 
-/// Overlaps below this depth do not count, nm: rounding decides whether a search finds them.
-const ROUNDING_NM: f32 = 1.0e-4;
-
 /// Max number of spheres for brute force: twenty thousand take a tenth of a second.
 const MAX_FOR_BRUTE_FORCE: usize = 20_000;
 
 /// Max number of spheres for sweep and prune, and for Rapier's BVH: a hundred thousand moving
 /// spheres take seconds.
-pub const MAX_FOR_SLOW_SEARCHES: usize = 100_000;
+const MAX_FOR_SLOW_SEARCHES: usize = 100_000;
 
 /// The CPU and the threads, for the head of the tables.
 pub fn machine() -> String {
@@ -103,7 +101,8 @@ impl SphereRunner {
 /// Number of pairs that overlap beyond rounding.
 pub fn overlapping(spheres: &SphereSet, pairs: &PairBuffer) -> usize {
     let gaps = pairs.iter().map(|pair| pair.gap(spheres));
-    gaps.filter(|gap| *gap < -ROUNDING_NM).count()
+    gaps.filter(|gap| *gap < -FallingSpheres::MIN_OVERLAP_NM)
+        .count()
 }
 
 /// Runs all searches over the frames in turns. The first frame is a warm-up. Returns the mean

@@ -1,5 +1,7 @@
 //! The race in a window: a view for each search, all with the same falling spheres. All
 //! searches get the same time per frame, so that the faster ones are ahead.
+//!
+//! Overlapping pairs are separated in one order, so the spheres of all views take the same path.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,18 +15,12 @@ use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
 use bevy_rapier_molecules::molecule::{Atom, Element, Residue};
 use bevy_rapier_molecules::prelude::*;
 use bevy_rapier_molecules::render::{MoleculeInstance, MoleculeRenderPlugin};
-use bevy_rapier_molecules::scenes::FallingSpheres;
+use bevy_rapier_molecules::scenes::{FallingConfig, FallingRegion, FallingSpheres};
 
 use crate::common::panels::PanelsPlugin;
 use crate::common::stage::BACKGROUND;
 use crate::common::{AnyError, Screenshot, app};
 use crate::runners::SphereRunner;
-
-/// Initial volume fraction of the spheres.
-const VOLUME_FRACTION: f32 = 0.1;
-
-/// Seed of the initial positions.
-const SEED: u64 = 1;
 
 /// Steps of the race.
 const STEPS: u32 = 60;
@@ -61,7 +57,7 @@ impl Lane {
             self.pairs = self.runner.frame(self.falling.spheres(), false)?;
             self.last_time = begin.elapsed();
             self.credit = self.credit.saturating_sub(self.last_time);
-            self.falling.respond(self.runner.pairs());
+            self.falling.respond_in_order(self.runner.pairs());
             self.step += 1;
         }
         Ok(())
@@ -92,10 +88,17 @@ struct LaneIndex(usize);
 /// Runs the race until the window is closed, or saves a screenshot after `frames` frames.
 pub fn run(spheres: u32, frames: u32, screenshot: Option<&Screenshot>) -> Result<(), AnyError> {
     let mut lanes = Vec::new();
+    // A cube fits the views.
+    let config = FallingConfig {
+        region: FallingRegion::Cuboid {
+            proportions: Vec3::ONE,
+        },
+        ..FallingConfig::of(spheres)
+    };
     for runner in SphereRunner::for_spheres(spheres as usize) {
         lanes.push(Lane {
             runner,
-            falling: FallingSpheres::new(spheres, VOLUME_FRACTION, SEED)?,
+            falling: FallingSpheres::new(&config)?,
             step: 0,
             last_time: Duration::ZERO,
             credit: Duration::ZERO,
@@ -135,7 +138,7 @@ fn spawn_views(mut commands: Commands, lanes: Res<Lanes>) -> Result {
     let sphere = MoleculeTemplate::new("sphere", vec![atom], vec![Residue::default()])?;
     let sphere = Arc::new(sphere);
     for (index, lane) in lanes.0.iter().enumerate() {
-        let edge = lane.falling.edge();
+        let edge = lane.falling.size().y;
         let center = Vec3::splat(0.5 * edge);
         commands.spawn((
             Camera3d::default(),

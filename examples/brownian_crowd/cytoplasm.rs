@@ -138,6 +138,7 @@ impl Cytoplasm {
             DVec3::splat(half_side.into()),
         );
         let mut brownian = BrownianMolecules::new(&templates, &molecules, walls.to_vec(), seed)?;
+        brownian.set_steps(arguments.step_kind());
         let backend = arguments.scene.backend.get();
         let (search, device) = search_for_backend(backend);
         if let Some(search) = search {

@@ -5,6 +5,7 @@
 //! cargo run --release --example brownian_crowd -- --headless --steps 400 --report -
 //! cargo run --release --example brownian_crowd -- --screenshot crowd.png --steps 50
 //! cargo run --release --example brownian_crowd -- --stick 0.02
+//! cargo run --release --example brownian_crowd -- --headless --steps 400,fine
 //! cargo run --release --example brownian_crowd -- --headless --record crowd.simularium --every 10
 //! ```
 //!
@@ -15,8 +16,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Instant;
 
+use bevy_rapier_molecules::motion::brownian::BrownianSteps;
 use clap::Parser;
 use serde::Serialize;
 
@@ -79,13 +82,56 @@ pub struct Arguments {
     #[arg(num_args = 0..=1, allow_negative_numbers = true)]
     stick: f64,
     /// Number of steps without a window or before a screenshot [default: 400, or 1 before a
-    /// screenshot].
-    #[arg(long, value_name = "N")]
-    steps: Option<u32>,
+    /// screenshot], or their kind [default: coarse], or both: 400,fine. In fine-grained steps
+    /// proteins move from collision to collision; in coarse ones moves into others are rejected.
+    #[arg(long, value_name = "N|fine|coarse", value_delimiter = ',')]
+    steps: Vec<StepsArgument>,
     #[command(flatten)]
     recording: RecordingArguments,
     #[command(flatten)]
     scene: SceneArguments,
+}
+
+/// A value of `--steps`.
+#[derive(Clone, Copy)]
+enum StepsArgument {
+    Count(u32),
+    Kind(BrownianSteps),
+}
+
+impl FromStr for StepsArgument {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "fine" => Ok(Self::Kind(BrownianSteps::Fine)),
+            "coarse" => Ok(Self::Kind(BrownianSteps::Coarse)),
+            count => match count.parse() {
+                Ok(count) => Ok(Self::Count(count)),
+                Err(_) => Err("expected a number, fine or coarse"),
+            },
+        }
+    }
+}
+
+impl Arguments {
+    /// Number of steps, if it is given.
+    fn step_count(&self) -> Option<u32> {
+        let mut last_first = self.steps.iter().rev();
+        last_first.find_map(|one| match one {
+            StepsArgument::Count(count) => Some(*count),
+            StepsArgument::Kind(_) => None,
+        })
+    }
+
+    fn step_kind(&self) -> BrownianSteps {
+        let mut last_first = self.steps.iter().rev();
+        let kind = last_first.find_map(|one| match one {
+            StepsArgument::Count(_) => None,
+            StepsArgument::Kind(kind) => Some(*kind),
+        });
+        kind.unwrap_or_default()
+    }
 }
 
 /// The content of `--report`.
@@ -97,6 +143,7 @@ struct Report {
     atoms: usize,
     filled: f64,
     steps: u32,
+    step_kind: &'static str,
     step_ns: f64,
     simulated_ns: f64,
     /// Mean squared displacement over that of free diffusion.
@@ -122,7 +169,11 @@ fn run(arguments: &Arguments) -> Result<(), AnyError> {
     match screen.announce() {
         Screen::Window => window::run(cytoplasm, None),
         Screen::Screenshot(screenshot) => {
-            advance(arguments, &mut cytoplasm, arguments.steps.unwrap_or(1))?;
+            advance(
+                arguments,
+                &mut cytoplasm,
+                arguments.step_count().unwrap_or(1),
+            )?;
             window::run(cytoplasm, Some(&screenshot))
         }
         Screen::Headless(_) => headless(arguments, &mut cytoplasm),
@@ -149,7 +200,7 @@ fn advance(
 }
 
 fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyError> {
-    let steps = arguments.steps.unwrap_or(DEFAULT_STEPS);
+    let steps = arguments.step_count().unwrap_or(DEFAULT_STEPS);
     let begin = Instant::now();
     let collisions = advance(arguments, cytoplasm, steps)?;
     let time = begin.elapsed();
@@ -162,6 +213,10 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
         atoms: cytoplasm.atom_count(),
         filled: arguments.filled,
         steps,
+        step_kind: match arguments.step_kind() {
+            BrownianSteps::Coarse => "coarse",
+            BrownianSteps::Fine => "fine",
+        },
         step_ns: cytoplasm.step_seconds() * 1e9,
         simulated_ns: last.map_or(0.0, |sample| sample.time_ns),
         slowed_to: last.map_or(1.0, Sample::slowed_to),
@@ -180,11 +235,12 @@ fn headless(arguments: &Arguments, cytoplasm: &mut Cytoplasm) -> Result<(), AnyE
 fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     writeln!(
         out,
-        "{} proteins, {} atoms: {} steps of {:.3} ns in {:.1} ms each\n\
+        "{} proteins, {} atoms: {} {} steps of {:.3} ns in {:.1} ms each\n\
          {:.0} collisions per step; mean squared displacement {:.2} of free diffusion",
         report.molecules,
         report.atoms,
         report.steps,
+        report.step_kind,
         report.step_ns,
         report.ms_per_step.total,
         report.collisions_per_step,

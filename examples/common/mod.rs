@@ -1,8 +1,7 @@
 //! Shared by all examples: command-line options, reports, exit codes and progress; with the
 //! feature `draw` also windows, screenshots, cameras and panels.
 //!
-//! Files that the program `molecules` needs, too, are in `src/bin/molecules/common`. `plots.rs` is
-//! not part of this module: only `broad_phase_race` and a benchmark need it.
+//! Files that the program `molecules` needs, too, are in `src/bin/molecules/common`.
 
 #![allow(
     dead_code,

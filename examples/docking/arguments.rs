@@ -9,7 +9,7 @@ use clap::{Parser, ValueEnum};
 use super::common;
 use super::common::SceneArguments;
 
-/// Docks a ligand to a receptor interactively, from a log, or by a search.
+/// Docks ligands to a receptor interactively, from a log, or by a search.
 ///
 /// --seed affects --search only. --backend affects the response `push` in the window only.
 #[derive(Parser)]
@@ -21,12 +21,19 @@ pub struct Arguments {
     /// Ligand file [default: p-xylene].
     #[arg(requires = "receptor")]
     pub ligand: Option<PathBuf>,
+    /// Files of more ligands.
+    #[arg(requires = "ligand")]
+    pub more: Vec<PathBuf>,
     /// Collision response.
     #[arg(long, value_enum, default_value_t = Mode::Slide)]
     pub response: Mode,
-    /// Start pose of the ligand.
+    /// Start poses of the ligands.
     #[arg(long, value_enum, default_value_t = Start::Outside)]
     pub start: Start,
+    /// Turn a rotatable bond of the first ligand from its file, in degrees. May be repeated. The
+    /// report lists the bonds.
+    #[arg(long, value_name = "BOND=ANGLE", value_parser = parse_torsion)]
+    pub torsion: Vec<(usize, f32)>,
     /// Radii of the atoms in units of their van der Waals radii.
     #[arg(long, value_name = "X", default_value_t = DEFAULT_RADIUS_SCALE)]
     #[arg(allow_negative_numbers = true)]
@@ -65,8 +72,17 @@ pub enum Mode {
     Cue,
     /// Slide along the surface.
     Slide,
-    /// Push the other molecule away: as rigid bodies in the window, by sliding otherwise.
+    /// Push other molecules away: as rigid bodies in the window, by sliding otherwise.
     Push,
+}
+
+/// Parses the index of a bond and an angle in degrees.
+fn parse_torsion(text: &str) -> Result<(usize, f32), String> {
+    let parsed = text.split_once('=').and_then(|(bond, angle)| {
+        let angle: f32 = angle.parse().ok()?;
+        Some((bond.parse().ok()?, angle)).filter(|_| angle.is_finite())
+    });
+    parsed.ok_or_else(|| "expected the index of a bond and an angle, such as 3=120".to_owned())
 }
 
 impl From<Mode> for ResponseMode {
@@ -80,12 +96,12 @@ impl From<Mode> for ResponseMode {
     }
 }
 
-/// Start pose of the ligand.
+/// Start poses of the ligands.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Start {
     /// Beside the receptor.
     Outside,
-    /// At the pose of its file.
+    /// At the poses of their files.
     File,
 }
 

@@ -7,10 +7,10 @@ use bevy::input::mouse::AccumulatedMouseMotion;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_rapier_molecules::docking::controls::{ControlInput, ControlSettings, arcball};
-use bevy_rapier_molecules::docking::{ResponseMode, Role, SessionInput};
+use bevy_rapier_molecules::docking::{ResponseMode, SessionInput};
 
 use super::common::orbit::Orbit;
-use super::keyboard::{HeldInput, KeyboardPlugin};
+use super::keyboard::{HeldInput, KeyboardPlugin, axis};
 use super::physics_push::PushState;
 use super::view::Eye;
 use super::view_settings::{ControlTarget, ViewSettings, change_view_settings};
@@ -31,6 +31,9 @@ const MAX_PITCH: f32 = FRAC_PI_2 - 0.05;
 /// Factor on the radii per key press.
 const RADII_STEP: f32 = 1.05;
 
+/// Mouse buttons that move something.
+const DRAG_BUTTONS: [MouseButton; 3] = [MouseButton::Left, MouseButton::Middle, MouseButton::Right];
+
 /// Handles keyboard and mouse.
 pub struct ControlsPlugin;
 
@@ -46,6 +49,7 @@ impl Plugin for ControlsPlugin {
                     drag,
                     turn_view,
                     move_molecule,
+                    turn_bond,
                 )
                     .chain(),
             );
@@ -72,6 +76,16 @@ fn change_session(keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
             }
             KeyCode::KeyG => SessionInput::Guidance(!config.guidance),
             KeyCode::KeyH => SessionInput::MoveToFreePose,
+            KeyCode::Digit0 => {
+                let session = &docked.0.session;
+                let bonds = session.bonds(config.moved).len();
+                SessionInput::Torsions(config.moved, vec![0.0; bonds])
+            }
+            KeyCode::KeyN => {
+                let shift = [KeyCode::ShiftLeft, KeyCode::ShiftRight];
+                docked.0.select_bond(keys.any_pressed(shift));
+                continue;
+            }
             _ => continue,
         };
         if docked.0.to_play.is_empty() {
@@ -128,6 +142,20 @@ impl Mouse<'_, '_> {
             radius: ARCBALL_RADIUS * window.height(),
             cursor: window.cursor_position()?,
         })
+    }
+}
+
+/// Whether the user moves a molecule, the camera or the light.
+#[derive(SystemParam)]
+pub struct UserMotion<'w> {
+    held: Res<'w, HeldInput>,
+    buttons: Res<'w, ButtonInput<MouseButton>>,
+}
+
+impl UserMotion<'_> {
+    /// Held mouse buttons count even while the mouse rests.
+    pub fn is_active(&self) -> bool {
+        !self.held.0.is_zero() || self.buttons.any_pressed(DRAG_BUTTONS)
     }
 }
 
@@ -231,10 +259,19 @@ fn move_molecule(
     }
 }
 
-/// Name of a role for the overlay.
-pub fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Receptor => "receptor",
-        Role::Ligand => "ligand",
+/// Turns the selected bond of the active ligand while a key is held.
+fn turn_bond(time: Res<Time>, keys: Res<ButtonInput<KeyCode>>, mut docked: ResMut<Docked>) {
+    let speed = axis(&keys, KeyCode::KeyY, KeyCode::KeyU);
+    let dock = &docked.0;
+    let Some(bond) = dock.selected_bond() else {
+        return;
+    };
+    if speed == 0.0 || !dock.to_play.is_empty() {
+        return;
     }
+    let controls = ControlSettings::default();
+    let dt = time.delta_secs().min(controls.max_frame);
+    let angle = speed * controls.angular_speed * dt;
+    let bond = bond as u32;
+    docked.0.input(&SessionInput::Turn { bond, angle });
 }

@@ -4,11 +4,10 @@ use bevy::prelude::*;
 
 use super::common::orbit::Orbit;
 use super::common::stage::BACKGROUND;
+use super::controls::UserMotion;
+use super::rocking::Rocking;
 use super::view_settings::ViewSettings;
 use super::window::Docked;
-
-/// Angular frequency of the rocking, radian/s.
-const ROCKING: f32 = 1.5;
 
 /// Duration of the flash, s.
 const FLASH_SECONDS: f32 = 0.12;
@@ -79,14 +78,19 @@ fn flash(
     }
 }
 
-/// Rocks the camera left and right, which shows depth.
-fn rock(time: Res<Time>, settings: Res<ViewSettings>, mut views: Query<&mut Orbit>) {
-    if settings.rocking == 0.0 {
+/// Rocks the camera about the vertical axis.
+fn rock(
+    time: Res<Time>,
+    settings: Res<ViewSettings>,
+    motion: UserMotion,
+    mut rocking: Local<Rocking>,
+    mut views: Query<&mut Orbit>,
+) {
+    let change = rocking.advance(settings.rocking, motion.is_active(), time.delta_secs());
+    if change == 0.0 {
         return;
     }
-    let now = time.elapsed_secs();
-    let swing = |at: f32| settings.rocking * (ROCKING * at).sin();
     for mut orbit in &mut views {
-        orbit.yaw += swing(now) - swing(now - time.delta_secs());
+        orbit.yaw += change;
     }
 }

@@ -10,7 +10,7 @@ use super::keyboard::{HeldInput, read_keys};
 /// Help text of the overlay.
 pub const HELP: &str = "\
 gamepad: left stick moves, triggers change depth, right stick rotates, shoulders roll   Start quits\n\
-A camera or molecule   X other molecule   Y response   B collisions   Select stereo   press sticks: axes, free pose";
+A camera or molecule   X next molecule   Y response   B collisions   Select stereo   press sticks: axes, free pose";
 
 /// Buttons and their keys.
 const BUTTONS: [(GamepadButton, KeyCode); 8] = [

@@ -34,6 +34,6 @@ pub fn read_keys(keys: Res<ButtonInput<KeyCode>>, mut held: ResMut<HeldInput>) {
 }
 
 /// 1 if `positive` is held, −1 if `negative` is held.
-fn axis(keys: &ButtonInput<KeyCode>, negative: KeyCode, positive: KeyCode) -> f32 {
+pub fn axis(keys: &ButtonInput<KeyCode>, negative: KeyCode, positive: KeyCode) -> f32 {
     f32::from(i8::from(keys.pressed(positive)) - i8::from(keys.pressed(negative)))
 }

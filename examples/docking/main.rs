@@ -1,7 +1,8 @@
-//! Docks a ligand to a receptor, interactively, from a log or by a search.
+//! Docks ligands to a receptor, interactively, from a log or by a search.
 //!
 //! ```text
 //! cargo run --release --example docking -- receptor.pdb ligand.pdb --response push
+//! cargo run --release --example docking -- receptor.pdb ligand.pdb second.pdb third.pdb
 //! cargo run --release --example docking -- --log session.log
 //! cargo run --release --example docking -- --play session.log --headless
 //! cargo run --release --example docking -- --search --seed 1 --headless
@@ -9,8 +10,10 @@
 //! cargo run --release --example docking --features gamepad
 //! ```
 //!
-//! The default molecules are T4 lysozyme L99A and p-xylene. With the response `push`, both
-//! molecules are rigid bodies of a Rapier world; the log then records the poses they reach.
+//! The default molecules are T4 lysozyme L99A and p-xylene. One molecule is moved at a time, and
+//! collides with all others. Rotatable bonds of ligands turn until a contact, with the rest of the
+//! ligand too; the atoms of the selected bond are marked. With the response `push`, all molecules
+//! are rigid bodies of a Rapier world; the log then records the poses they reach.
 //!
 //! | input | action |
 //! |---|---|
@@ -20,7 +23,10 @@
 //! | middle mouse button | twist and roll |
 //! | right mouse button, wheel | turn and zoom the camera |
 //! | Space or Tab, L | control the camera or the light instead |
-//! | M or J | move the other molecule |
+//! | M or J | move the next molecule |
+//! | N, Shift N | select the next or previous bond |
+//! | Y, U | turn the selected bond |
+//! | 0 | torsions of the file |
 //! | O | axes of the screen or of the molecule |
 //! | C | collisions on or off |
 //! | 1 2 3 4, P | response stop, cue, slide, push; next response |
@@ -29,7 +35,7 @@
 //! | + - | scale the radii |
 //! | X, [ ] | stereo mode, eye distance |
 //! | T, K, I | transparency, colors, headlight |
-//! | F, B, R , . | flash, beep, rocking |
+//! | F, B, R , . | flash, beep, rocking, which pauses while you move something |
 //! | Esc | quit |
 //!
 //! `--help` lists the options and the exit codes.
@@ -57,6 +63,7 @@ mod headless;
 mod keyboard;
 mod overlay;
 mod physics_push;
+mod rocking;
 mod view;
 mod view_settings;
 mod window;

@@ -1,12 +1,11 @@
 //! Status and keys in the corners of the window.
 
 use bevy::prelude::*;
-use bevy_rapier_molecules::docking::{ResponseMode, Role};
+use bevy_rapier_molecules::docking::ResponseMode;
 use bevy_rapier_molecules::plugin::MoleculeWorld;
 use bevy_rapier_molecules::prelude::Backend;
 
 use super::common::panels::{TextPanels, TextPanelsPlugin};
-use super::controls::role_name;
 use super::view_settings::{ControlTarget, ViewSettings};
 use super::window::Docked;
 
@@ -34,8 +33,9 @@ const KEY_SIZE: f32 = 12.0;
 const KEYS: &str = "\
 arrows, Page keys: move   W S A D Q E: rotate   right mouse, wheel: camera\n\
 left mouse: move, Ctrl: depth, Shift: rotate (roll at the rim)   middle mouse: twist and roll\n\
-Space camera or molecule   L light or molecule   M other molecule   O screen or molecule axes   G guidance\n\
+Space camera or molecule   L light or molecule   M next molecule   O screen or molecule axes   G guidance\n\
 C collisions   1 stop 2 cue 3 slide 4 push, P next   H nearest free pose   + - radii   X [ ] stereo\n\
+N, Shift N next and previous bond   Y U turn it   0 torsions of the file\n\
 T transparent   F flash   B beep   R , . rocking   I headlight   K colors   Esc quit";
 
 /// The same for a gamepad.
@@ -83,14 +83,25 @@ fn update_status(
             )
         },
     );
+    let bond = dock.selected_bond().map(|bond| {
+        format!(
+            "\nbond {bond} of {} ({}): {:.0} degrees",
+            dock.session.bonds(config.moved).len(),
+            dock.bond_name(config.moved, bond),
+            dock.dihedral(config.moved, bond)
+        )
+    });
+    let roles = dock.session.roles();
+    let names: Vec<&str> = roles
+        .map(|role| dock.session.template(role).name())
+        .collect();
     let mut status = format!(
-        "{} and {}\nmoving {}{}, {response}{}\n{energy}\n{} overlaps{}, radii x {:.2}",
-        dock.session.template(Role::Receptor).name(),
-        dock.session.template(Role::Ligand).name(),
+        "{}\nmoving {}{}, {response}{}\n{energy}\n{} overlaps{}, radii x {:.2}{}",
+        names.join(" and "),
         match settings.target {
-            ControlTarget::Molecule => role_name(config.moved),
-            ControlTarget::Camera => "the camera",
-            ControlTarget::Light => "the light",
+            ControlTarget::Molecule => config.moved.to_string(),
+            ControlTarget::Camera => "the camera".to_owned(),
+            ControlTarget::Light => "the light".to_owned(),
         },
         if settings.object_space {
             " along its own axes"
@@ -105,6 +116,7 @@ fn update_status(
             format!(", {} contacts", dock.touching.len())
         },
         config.radius_scale,
+        bond.unwrap_or_default(),
     );
     status.push_str(&timing);
     if !dock.to_play.is_empty() {

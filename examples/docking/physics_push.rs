@@ -1,4 +1,4 @@
-//! The response `push`: both molecules as rigid bodies of a Rapier world.
+//! The response `push`: all molecules as rigid bodies of a Rapier world.
 //!
 //! Independent of the session: [`PushState`] holds the requested and the reached poses.
 
@@ -68,30 +68,26 @@ pub enum PushSystems {
 /// Requested and reached state of the bodies.
 #[derive(Resource, Default)]
 pub struct PushState {
-    /// Receptor and ligand with their poses, if they should be bodies. Poses other than the
-    /// reached ones respawn the bodies at rest.
-    pub requested: Option<[(Arc<MoleculeTemplate>, Pose); 2]>,
+    /// The molecules with their poses, if they should be bodies. Poses other than the reached ones
+    /// respawn the bodies at rest.
+    pub requested: Vec<(Arc<MoleculeTemplate>, Pose)>,
     /// The molecule to move and its target velocity, nm/s and radian/s.
     pub driven: Option<(Role, RigidMotion)>,
-    /// Poses of receptor and ligand after this frame, if they are bodies.
-    pub reached: Option<[Pose; 2]>,
+    /// Poses of the molecules after this frame, if they are bodies.
+    pub reached: Vec<Pose>,
     /// The templates of the current bodies.
-    current: Option<[Arc<MoleculeTemplate>; 2]>,
+    current: Vec<Arc<MoleculeTemplate>>,
 }
 
 impl PushState {
     /// Whether the bodies match the requested state.
     fn is_up_to_date(&self) -> bool {
-        match (&self.requested, &self.current) {
-            (None, None) => true,
-            (Some(requested), Some(current)) => {
-                let mut pairs = requested.iter().zip(current);
-                let is_reached = |reached: [Pose; 2]| reached == [requested[0].1, requested[1].1];
-                pairs.all(|((one, _), other)| Arc::ptr_eq(one, other))
-                    && self.reached.is_none_or(is_reached)
-            }
-            _ => false,
-        }
+        let requested = self.requested.iter();
+        let mut pairs = requested.clone().zip(&self.current);
+        let is_reached = requested.map(|(_, pose)| pose).eq(&self.reached);
+        self.requested.len() == self.current.len()
+            && pairs.all(|((one, _), other)| Arc::ptr_eq(one, other))
+            && (self.reached.is_empty() || is_reached)
     }
 }
 
@@ -112,22 +108,21 @@ fn update_bodies(
         commands.entity(body).despawn();
     }
     let push = &mut *push;
-    push.reached = None;
-    push.current = push.requested.as_ref().map(|requested| {
-        for ((template, pose), role) in requested.iter().zip([Role::Receptor, Role::Ligand]) {
-            commands.spawn((
-                DockingBody(role),
-                Molecule(templates.add(MoleculeTemplate::clone(template))),
-                // They collide with each other only, and `view.rs` draws them.
-                CrowdOnly,
-                NoMoleculeRendering,
-                Transform::from_translation(pose.position).with_rotation(pose.rotation),
-                GravityScale(0.0),
-                WATER_DAMPING,
-            ));
-        }
-        [0, 1].map(|role: usize| Arc::clone(&requested[role].0))
-    });
+    push.reached.clear();
+    push.current.clear();
+    for (index, (template, pose)) in push.requested.iter().enumerate() {
+        push.current.push(Arc::clone(template));
+        commands.spawn((
+            DockingBody(Role::of(index)),
+            Molecule(templates.add(MoleculeTemplate::clone(template))),
+            // They collide with each other only, and `view.rs` draws them.
+            CrowdOnly,
+            NoMoleculeRendering,
+            Transform::from_translation(pose.position).with_rotation(pose.rotation),
+            GravityScale(0.0),
+            WATER_DAMPING,
+        ));
+    }
 }
 
 /// Accelerates the driven body towards its target velocity.
@@ -147,12 +142,15 @@ fn drive(time: Res<Time>, push: Res<PushState>, mut bodies: Query<(&DockingBody,
 }
 
 fn read_bodies(mut push: ResMut<PushState>, bodies: Query<(&DockingBody, &Transform)>) {
-    let pose = |role: Role| {
-        let (_, transform) = bodies.iter().find(|(body, _)| body.0 == role)?;
-        Some(Pose::new(transform.translation, transform.rotation))
-    };
-    let both = pose(Role::Receptor).zip(pose(Role::Ligand));
-    let reached = both.map(|(receptor, ligand)| [receptor, ligand]);
+    let mut reached: Vec<(Role, Pose)> = bodies
+        .iter()
+        .map(|(body, transform)| {
+            let pose = Pose::new(transform.translation, transform.rotation);
+            (body.0, pose)
+        })
+        .collect();
+    reached.sort_unstable_by_key(|(role, _)| *role);
+    let reached: Vec<Pose> = reached.into_iter().map(|(_, pose)| pose).collect();
     if push.reached != reached {
         push.reached = reached;
     }

@@ -34,10 +34,20 @@ const LUX: f32 = 9_000.0;
 /// Distance of the camera relative to the radius of the receptor.
 const CAMERA_DISTANCE: f32 = 2.6;
 
-/// Color groups: blue receptor, yellow ligand, red marks.
+/// Minimum distance of the camera relative to the radius of the whole scene, so that all molecules
+/// are in view.
+const SCENE_DISTANCE: f32 = 1.5;
+
+/// Color groups: blue receptor, yellow first ligand, red marks.
 const RECEPTOR_GROUP: u32 = 4;
-const LIGAND_GROUP: u32 = 11;
+const LIGAND_GROUPS: [u32; 4] = [11, 2, 9, 7];
 const MARK_GROUP: u32 = 0;
+
+/// Color group of the atoms of the selected bond: green.
+const BOND_GROUP: u32 = 6;
+
+/// Factor on the radius of these atoms, which hydrogens may cover.
+const BOND_SCALE: f32 = 1.3;
 
 /// Draws the molecules.
 pub struct ViewPlugin;
@@ -84,13 +94,17 @@ struct Marks(HashMap<u32, u32>);
 
 fn set_up(mut commands: Commands, docked: Res<Docked>) {
     let session = &docked.0.session;
-    let receptor = session.molecule(Role::Receptor).template();
+    let focus = session.pose(Role::Receptor).position;
+    let radius = |role: Role| session.molecule(role).template().bounding_radius();
+    let reach = |role: Role| session.pose(role).position.distance(focus) + radius(role);
+    let scene_radius = session.roles().map(reach).fold(0.0, f32::max);
     commands
         .spawn((
             Visibility::default(),
             Orbit {
-                focus: session.pose(Role::Receptor).position,
-                distance: CAMERA_DISTANCE * receptor.bounding_radius(),
+                focus,
+                distance: (CAMERA_DISTANCE * radius(Role::Receptor))
+                    .max(SCENE_DISTANCE * scene_radius),
                 yaw: 0.0,
                 pitch: 0.15,
             },
@@ -123,7 +137,7 @@ fn set_up(mut commands: Commands, docked: Res<Docked>) {
         RenderLayers::layer(ANAGLYPH_LAYER),
         OverlayCamera,
     ));
-    for role in [Role::Receptor, Role::Ligand] {
+    for role in session.roles() {
         commands.spawn((
             InstancedMolecules::default(),
             MoleculeTint::default(),
@@ -187,14 +201,14 @@ fn update_molecules(
         crowd.molecules = vec![MoleculeInstance {
             group: match role {
                 Role::Receptor => RECEPTOR_GROUP,
-                Role::Ligand => LIGAND_GROUP,
+                Role::Ligand(ligand) => LIGAND_GROUPS[ligand as usize % LIGAND_GROUPS.len()],
             },
             ..MoleculeInstance::new(0, session.pose(role))
         }];
     }
 }
 
-/// Marks the atoms that overlap or touch.
+/// Marks the atoms that overlap or touch, and those of the selected bond.
 fn mark_atoms(
     docked: Res<Docked>,
     settings: Res<ViewSettings>,
@@ -208,23 +222,28 @@ fn mark_atoms(
     } else {
         &dock.clashes
     };
-    let atoms = pairs.iter().filter(|_| is_lit).flat_map(|pair| {
-        let roles = [(Role::Receptor, pair.a), (Role::Ligand, pair.b)];
-        roles.map(|(role, atom)| {
-            let radii = dock.session.molecule(role).template().radii();
-            (
-                dock.atom_position(role, atom),
-                radii[atom as usize] * MARK_SCALE,
-            )
-        })
+    let atoms = pairs.iter().filter(|_| is_lit).flat_map(|contact| {
+        let [one, other] = contact.molecules;
+        let atoms = [(one, contact.atoms.a), (other, contact.atoms.b)];
+        atoms.map(|(role, atom)| (role, atom, MARK_GROUP, MARK_SCALE))
     });
-    let atoms: Vec<(Vec3, f32)> = atoms.collect();
+    let moved = dock.session.config().moved;
+    let bond = dock.selected_bond().into_iter().flat_map(|bond| {
+        let atoms = dock.session.bonds(moved)[bond].atoms;
+        atoms.map(|atom| (moved, atom, BOND_GROUP, BOND_SCALE))
+    });
+    let marks = atoms.chain(bond).map(|(role, atom, group, scale)| {
+        let radii = dock.session.molecule(role).template().radii();
+        let radius = radii[atom as usize] * scale;
+        (dock.atom_position(role, atom), radius, group)
+    });
+    let marked: Vec<(Vec3, f32, u32)> = marks.collect();
     for (mut crowd, mut marks) in &mut crowds {
-        if crowd.molecules.is_empty() && atoms.is_empty() {
+        if crowd.molecules.is_empty() && marked.is_empty() {
             continue;
         }
         crowd.molecules.clear();
-        for &(position, radius) in &atoms {
+        for &(position, radius, group) in &marked {
             let template = match marks.0.get(&radius.to_bits()) {
                 Some(&template) => template,
                 None => {
@@ -238,8 +257,8 @@ fn mark_atoms(
                 }
             };
             crowd.molecules.push(MoleculeInstance {
-                group: MARK_GROUP,
-                colliding: true,
+                group,
+                colliding: group == MARK_GROUP,
                 ..MoleculeInstance::new(template, Pose::from_translation(position))
             });
         }

@@ -6,6 +6,7 @@ use bevy_rapier_molecules::docking::Role;
 use bevy_rapier_molecules::prelude::ColorMode;
 
 use super::arguments::{Arguments, Stereo};
+use super::window::Docked;
 
 /// Change of the rocking amplitude per key press, radian.
 const ROCKING_STEP: f32 = 0.05;
@@ -80,7 +81,8 @@ impl ViewSettings {
         };
     }
 
-    fn press(&mut self, key: KeyCode) {
+    /// Reacts to a key. `last` is the last ligand.
+    fn press(&mut self, key: KeyCode, last: Role) {
         match key {
             KeyCode::Tab | KeyCode::Space => self.toggle(ControlTarget::Camera),
             KeyCode::KeyL => self.toggle(ControlTarget::Light),
@@ -89,8 +91,8 @@ impl ViewSettings {
             KeyCode::KeyT => {
                 self.transparent = match self.transparent {
                     None => Some(Role::Receptor),
-                    Some(Role::Receptor) => Some(Role::Ligand),
-                    Some(Role::Ligand) => None,
+                    Some(role) if role == last => None,
+                    Some(role) => Some(Role::of(role.index() + 1)),
                 };
             }
             KeyCode::KeyF => self.flash = !self.flash,
@@ -123,6 +125,7 @@ impl ViewSettings {
 /// Handles the keys of the window.
 pub fn change_view_settings(
     keys: Res<ButtonInput<KeyCode>>,
+    docked: Res<Docked>,
     mut settings: ResMut<ViewSettings>,
     mut exits: MessageWriter<AppExit>,
 ) {
@@ -130,6 +133,7 @@ pub fn change_view_settings(
         if *key == KeyCode::Escape {
             exits.write(AppExit::Success);
         }
-        settings.press(*key);
+        let last = docked.0.session.roles().next_back();
+        settings.press(*key, last.unwrap_or(Role::LIGAND));
     }
 }

@@ -80,20 +80,20 @@ fn play(mut docked: ResMut<Docked>) {
 /// Requests rigid bodies while the molecules push each other.
 fn request_bodies(docked: Res<Docked>, mut push: ResMut<PushState>) {
     let dock = &docked.0;
-    push.requested = dock.pushes_bodies().then(|| {
-        [Role::Receptor, Role::Ligand].map(|role| {
-            let template = Arc::clone(dock.session.molecule(role).template());
-            (template, dock.session.pose(role))
-        })
-    });
+    let molecule = |role: Role| {
+        let template = Arc::clone(dock.session.molecule(role).template());
+        (template, dock.session.pose(role))
+    };
+    let roles = dock.session.roles().filter(|_| dock.pushes_bodies());
+    push.requested = roles.map(molecule).collect();
 }
 
 /// Copies the poses of the bodies to the session.
 fn read_poses(push: Res<PushState>, mut docked: ResMut<Docked>) {
-    if let Some(reached) = push.reached
-        && reached != docked.0.poses()
-    {
-        docked.0.input(&SessionInput::BodyPoses(reached));
+    if !push.reached.is_empty() && push.reached != docked.0.poses() {
+        docked
+            .0
+            .input(&SessionInput::BodyPoses(push.reached.clone()));
     }
 }
 

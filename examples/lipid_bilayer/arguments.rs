@@ -184,6 +184,9 @@ impl Arguments {
         } else {
             self.membrane.apply(&mut preset.membrane)?;
         }
+        if self.size.is_of_leaflets() {
+            preset.inside = None;
+        }
         if let Some(path) = &self.lipid {
             preset.molecule = MoleculeKind::File(path.clone());
         }
@@ -218,13 +221,7 @@ impl Arguments {
 
     /// Whether an option asks for a vesicle of one kind of lipid.
     fn has_one_lipid(&self) -> bool {
-        let size = &self.size;
-        size.outer.is_some()
-            || size.inner.is_some()
-            || size.lipids.is_some()
-            || size.area_per_lipid.is_some()
-            || self.lipid.is_some()
-            || self.positions.is_some()
+        self.size.is_of_leaflets() || self.lipid.is_some() || self.positions.is_some()
     }
 
     /// Whether the export is checked.
@@ -334,6 +331,14 @@ fn parse_flat(text: &str) -> Result<Shape, AnyError> {
 }
 
 impl SizeArguments {
+    /// Whether an option asks for molecules in leaflets.
+    fn is_of_leaflets(&self) -> bool {
+        self.outer.is_some()
+            || self.inner.is_some()
+            || self.lipids.is_some()
+            || self.area_per_lipid.is_some()
+    }
+
     fn apply(&self, preset: &mut Preset) -> Result<(), AnyError> {
         let by_counts = self.outer.is_some() || self.inner.is_some() || self.radius.is_some();
         match (self.lipids, self.area_per_lipid) {

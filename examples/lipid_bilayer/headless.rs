@@ -125,6 +125,7 @@ fn relax(
         lipid: layout.lipids,
         outer: layout.outer,
         inner: layout.inner,
+        inside: preset.filled_sphere().map(|sphere| sphere.molecules),
         radius_nm: match layout.shape {
             Shape::Vesicle { radius } => Some(radius),
             Shape::Flat { .. } => None,

@@ -12,7 +12,7 @@ use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::certificate::DEFAULT_TOLERANCE_NM;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::{CoarseStart, ReactionLaw, RelaxConfig};
-use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart};
+use bevy_rapier_molecules::scenes::{FilledSphereConfig, VesicleConfig, VesicleSize, VesicleStart};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::de::IgnoredAny;
@@ -166,7 +166,9 @@ pub struct Preset {
     pub outer: u32,
     /// Molecules of the inner leaflet, without a membrane.
     pub inner: u32,
-    /// Radius of the mid-surface without a membrane, nm.
+    /// Molecules anywhere inside the sphere, without a membrane. `None`: they are in leaflets.
+    pub inside: Option<u32>,
+    /// Radius of the mid-surface without a membrane, or of the sphere, nm.
     pub radius: f32,
     /// Positions of the molecules at the start, without a membrane.
     pub start: VesicleStart,
@@ -211,6 +213,7 @@ impl Default for Preset {
             molecule: MoleculeKind::default(),
             outer: 500,
             inner: 120,
+            inside: None,
             radius: 5.2,
             start: vesicle.start,
             seed: vesicle.seed,
@@ -273,6 +276,16 @@ impl Preset {
             start: self.start,
             seed: self.seed,
         }
+    }
+
+    /// Number, radius and seed of molecules anywhere inside the sphere, if they are there.
+    pub fn filled_sphere(&self) -> Option<FilledSphereConfig> {
+        let molecules = self.inside.filter(|_| self.membrane.is_none())?;
+        Some(FilledSphereConfig {
+            molecules,
+            radius: self.radius,
+            seed: self.seed,
+        })
     }
 
     /// Validates all values.
@@ -395,6 +408,7 @@ struct PresentFields {
     molecule: Option<IgnoredAny>,
     outer: Option<IgnoredAny>,
     inner: Option<IgnoredAny>,
+    inside: Option<IgnoredAny>,
     radius: Option<IgnoredAny>,
     start: Option<IgnoredAny>,
     tolerance: Option<IgnoredAny>,
@@ -410,6 +424,7 @@ impl PresentFields {
             &self.molecule,
             &self.outer,
             &self.inner,
+            &self.inside,
             &self.radius,
             &self.start,
         ];

@@ -44,6 +44,8 @@ pub struct Report {
     pub outer: u32,
     /// Lipids of the inner leaflet.
     pub inner: u32,
+    /// Molecules anywhere inside a sphere; `None` if they are in leaflets.
+    pub inside: Option<u32>,
     /// `None` if the membrane is flat.
     pub radius_nm: Option<f32>,
     /// Edges of the periodic box; `None` without one.
@@ -89,12 +91,14 @@ impl StageMilliseconds {
 /// Writes the summary.
 pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let head = &report.head;
+    let molecules = match report.inside {
+        Some(molecules) => format!("{molecules} molecules"),
+        None => format!("{} outer + {} inner lipids", report.outer, report.inner),
+    };
     writeln!(
         out,
-        "{}: {} outer + {} inner lipids ({}) {}, {} atoms, seed {}",
+        "{}: {molecules} ({}) {}, {} atoms, seed {}",
         head.scene,
-        report.outer,
-        report.inner,
         report.lipid,
         describe_shape(report),
         report.atoms,
@@ -148,6 +152,9 @@ pub fn write_summary(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 fn describe_shape(report: &Report) -> String {
     let edges = report.box_nm.map(|periodic| periodic.size());
     match (report.radius_nm, edges) {
+        (Some(radius), _) if report.inside.is_some() => {
+            format!("in a sphere of radius {radius:.2} nm")
+        }
         (Some(radius), _) => format!("at {radius:.2} nm"),
         (None, Some(edges)) => {
             let [x, y, z] = edges.to_array();

@@ -13,7 +13,9 @@ use bevy_rapier_molecules::membrane::{
 };
 use bevy_rapier_molecules::molecule::{MoleculeTemplate, TemplateError};
 use bevy_rapier_molecules::periodic_box::{PeriodicBox, PeriodicBoxError};
-use bevy_rapier_molecules::scenes::{VesicleError, vesicle};
+use bevy_rapier_molecules::scenes::{
+    FilledSphereConfig, FilledSphereError, VesicleError, filled_sphere, vesicle,
+};
 use glam::{Vec2, Vec3};
 use thiserror::Error;
 
@@ -35,7 +37,7 @@ const BOX_SLACK_NM: f32 = 0.1;
 /// The label of the inner leaflet, that of the outer one is 0.
 const INNER: u32 = 1;
 
-/// The label of molecules in both leaflets.
+/// The label of molecules in both leaflets or in none.
 const BOTH: u32 = 2;
 
 /// Why there is no scene.
@@ -50,6 +52,9 @@ pub enum SceneError {
     /// The vesicle cannot be built.
     #[error(transparent)]
     Vesicle(#[from] VesicleError),
+    /// The filled sphere cannot be built.
+    #[error(transparent)]
+    FilledSphere(#[from] FilledSphereError),
     /// The membrane cannot be built.
     #[error(transparent)]
     Membrane(#[from] MembraneError),
@@ -86,7 +91,7 @@ pub enum SceneError {
 /// What a molecule is, for its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// 0 in the outer leaflet, 1 in the inner one, 2 in both.
+    /// 0 in the outer leaflet, 1 in the inner one, 2 in both or in none.
     pub leaflet: u32,
     /// Index of its species; proteins come after the lipids.
     pub species: u32,
@@ -131,7 +136,10 @@ impl Scene {
     pub fn new(preset: &Preset, library: &mut Library) -> Result<Self, SceneError> {
         match &preset.membrane {
             Some(scene) => build_membrane(preset, scene, library),
-            None => build_vesicle(preset),
+            None => match preset.filled_sphere() {
+                Some(config) => build_filled_sphere(preset, &config),
+                None => build_vesicle(preset),
+            },
         }
     }
 }
@@ -225,6 +233,38 @@ fn build_vesicle(preset: &Preset) -> Result<Scene, SceneError> {
     let layout = layout.with_extent_of(&vesicle.crowd, Vec3::ZERO);
     Ok(Scene {
         crowd: layout.adjusted(&vesicle.crowd, preset)?,
+        layout,
+    })
+}
+
+/// Molecules of one kind anywhere inside a sphere.
+fn build_filled_sphere(preset: &Preset, config: &FilledSphereConfig) -> Result<Scene, SceneError> {
+    let original = preset.molecule.template(None)?;
+    check_count(config.molecules.into(), &original)?;
+    let original = Arc::new(original);
+    let crowd = filled_sphere(Arc::clone(&original), config)?;
+    let label = Label {
+        leaflet: BOTH,
+        species: 0,
+    };
+    let layout = Layout {
+        lipids: preset.molecule.name(),
+        outer: 0,
+        inner: 0,
+        shape: Shape::Vesicle {
+            radius: config.radius,
+        },
+        center: Vec3::ZERO,
+        reach: 0.0,
+        labels: vec![label; crowd.members().len()],
+        report: None,
+        notes: Vec::new(),
+        originals: vec![original],
+        is_of_proteins: vec![false; crowd.placements().len()],
+    };
+    let layout = layout.with_extent_of(&crowd, Vec3::ZERO);
+    Ok(Scene {
+        crowd: layout.adjusted(&crowd, preset)?,
         layout,
     })
 }

@@ -169,7 +169,7 @@ impl Simulation {
         preset.check()?;
         let old = &self.preset;
         let same_vesicle = old.molecule == preset.molecule
-            && (old.outer, old.inner) == (preset.outer, preset.inner)
+            && (old.outer, old.inner, old.inside) == (preset.outer, preset.inner, preset.inside)
             && (old.radius, old.start) == (preset.radius, preset.start);
         let same_molecules = old.membrane == preset.membrane
             && (preset.membrane.is_some() || same_vesicle)

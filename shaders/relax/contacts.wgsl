@@ -1,6 +1,5 @@
-// Compares each sphere with those of the 27 cells around it, and sums the corrections of its
-// contacts. Three neighboring cells of a row are one range of sorted spheres, or two at the ends
-// of the folded grid.
+// Compares each sphere with those of the 27 cells around it. Three neighboring cells of a row are
+// one range of sorted spheres, or two at the ends of the folded grid.
 
 /// Center and radius of each sorted sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
@@ -10,49 +9,9 @@
 @group(0) @binding(4) var<storage, read> cell_start: array<u32>;
 /// Occupancy of the cells; see `is_overcrowded`.
 @group(0) @binding(5) var<storage, read> totals: array<SumMax>;
-@group(0) @binding(6) var<storage, read> bodies: array<Body>;
-/// Sum of shifts and number of contacts of each sphere, by index.
-@group(0) @binding(7) var<storage, read_write> linear: array<vec4<f32>>;
-/// Sum of rotations of each sphere, by index.
-@group(0) @binding(8) var<storage, read_write> angular: array<vec4<f32>>;
-@group(0) @binding(9) var<storage, read_write> counters: RelaxCounters;
 
-var<workgroup> group_overlaps: atomic<u32>;
-var<workgroup> group_unresolved: atomic<u32>;
-var<workgroup> group_deepest: atomic<u32>;
-
-var<private> linear_sum: vec4<f32>;
-var<private> angular_sum: vec3<f32>;
-var<private> overlaps_found: u32;
-var<private> unresolved_found: u32;
-var<private> deepest_found: f32;
-
-/// Adds one contact.
-fn add_contact(own: u32, other: u32) {
-    let own_sphere = spheres[own];
-    let other_sphere = spheres[other];
-    let radii = own_sphere.w + other_sphere.w;
-    if own < other {
-        // Count each pair once.
-        let apart = own_sphere.xyz - other_sphere.xyz;
-        let squares = rounded(apart * apart);
-        let gap = sqrt(squares.x + squares.y + squares.z) - radii;
-        overlaps_found += u32(gap < 0.0);
-        unresolved_found += u32(gap < law.clearance);
-        deepest_found = max(deepest_found, -gap);
-    }
-    let owners = vec2(sphere_ids[own].x, sphere_ids[other].x);
-    let contact = Contact(owners, own_sphere.xyz, other_sphere.xyz, radii + law.gap);
-    let own_body = bodies[owners.x];
-    let other_body = bodies[owners.y];
-    var push: Push;
-    if law.law == PROJECTION_LAW {
-        push = projection_push(contact, own_body, other_body);
-    } else {
-        push = thesis_push(contact, own_body, other_body);
-    }
-    linear_sum += vec4(push.linear, push.contacts);
-    angular_sum += push.angular;
+fn owner_of(sphere: u32) -> u32 {
+    return sphere_ids[sphere].x;
 }
 
 /// Compares a sphere with the sorted spheres `first..end`.
@@ -95,20 +54,5 @@ fn sum_contacts(here: Invocation) {
         linear[index] = linear_sum;
         angular[index] = vec4(angular_sum, 0.0);
     }
-    if unresolved_found > 0u {
-        atomicAdd(&group_overlaps, overlaps_found);
-        atomicAdd(&group_unresolved, unresolved_found);
-        atomicMax(&group_deepest, bitcast<u32>(deepest_found));
-    }
-    workgroupBarrier();
-    if thread == 0u && atomicLoad(&group_unresolved) > 0u {
-        let overlaps_here = atomicLoad(&group_overlaps);
-        let overlaps_before = atomicAdd(&counters.overlaps, overlaps_here);
-        atomicAdd(&counters.overlaps_high, u32(overlaps_before + overlaps_here < overlaps_here));
-        let unresolved_here = atomicLoad(&group_unresolved);
-        let unresolved_before = atomicAdd(&counters.unresolved, unresolved_here);
-        let carry = unresolved_before + unresolved_here < unresolved_here;
-        atomicAdd(&counters.unresolved_high, u32(carry));
-        atomicMax(&counters.deepest, atomicLoad(&group_deepest));
-    }
+    count_contacts(thread);
 }

@@ -1,12 +1,8 @@
-// Compares each sphere with all that follow it.
+// Compares a sphere with a range of spheres.
 
 /// Center and radius of each sphere, nm.
 @group(0) @binding(2) var<storage, read> spheres: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read> owners: array<u32>;
-
-fn index_of(sphere: u32) -> u32 {
-    return sphere;
-}
 
 /// The sphere of a thread.
 struct Subject {
@@ -16,37 +12,42 @@ struct Subject {
     reach: f32,
 }
 
-/// Passes `other` to `hit` if it follows and overlaps.
-fn compare(subject: Subject, other: u32) {
-    if other < search.spheres && overlaps(subject.center, subject.reach, other)
-        && other > subject.index && owners[other] != subject.owner {
-        hit(subject.index, other);
-    }
+/// `bit` if `other` is a partner before `end` that overlaps, else 0.
+fn hit_bit(subject: Subject, other: u32, end: u32, bit: u32) -> u32 {
+    let is_hit = other < end && overlaps(subject.center, subject.reach, other)
+        && is_partner(subject.index, other) && owners[other] != subject.owner;
+    return select(0u, 1u << bit, is_hit);
 }
 
-/// Passes all spheres that follow and overlap `own` to `hit`.
+/// Passes all partners among the spheres `first..end` that overlap `own` to `hit`, in order.
 ///
-/// `first` is the first sphere of the workgroup: all its threads read the same spheres. Sixteen
-/// per iteration, since lavapipe leaves a loop after 65,535 iterations.
-fn visit_partners(own: u32, first: u32) {
+/// All threads of a workgroup read the same spheres at the same time. Sixteen per iteration,
+/// since lavapipe leaves a loop after 65,535 iterations. `hit` is called in one place: drivers
+/// inline it.
+fn visit_spheres(own: u32, first: u32, end: u32) {
     let sphere = spheres[own];
     let subject = Subject(own, owners[own], sphere.xyz, own_reach(sphere));
-    for (var other = first; other < search.spheres; other += BRUTE_FORCE_STRIDE) {
-        compare(subject, other);
-        compare(subject, other + 1u);
-        compare(subject, other + 2u);
-        compare(subject, other + 3u);
-        compare(subject, other + 4u);
-        compare(subject, other + 5u);
-        compare(subject, other + 6u);
-        compare(subject, other + 7u);
-        compare(subject, other + 8u);
-        compare(subject, other + 9u);
-        compare(subject, other + 10u);
-        compare(subject, other + 11u);
-        compare(subject, other + 12u);
-        compare(subject, other + 13u);
-        compare(subject, other + 14u);
-        compare(subject, other + 15u);
+    for (var other = first; other < end; other += BRUTE_FORCE_STRIDE) {
+        var hits = 0u;
+        hits |= hit_bit(subject, other, end, 0u);
+        hits |= hit_bit(subject, other + 1u, end, 1u);
+        hits |= hit_bit(subject, other + 2u, end, 2u);
+        hits |= hit_bit(subject, other + 3u, end, 3u);
+        hits |= hit_bit(subject, other + 4u, end, 4u);
+        hits |= hit_bit(subject, other + 5u, end, 5u);
+        hits |= hit_bit(subject, other + 6u, end, 6u);
+        hits |= hit_bit(subject, other + 7u, end, 7u);
+        hits |= hit_bit(subject, other + 8u, end, 8u);
+        hits |= hit_bit(subject, other + 9u, end, 9u);
+        hits |= hit_bit(subject, other + 10u, end, 10u);
+        hits |= hit_bit(subject, other + 11u, end, 11u);
+        hits |= hit_bit(subject, other + 12u, end, 12u);
+        hits |= hit_bit(subject, other + 13u, end, 13u);
+        hits |= hit_bit(subject, other + 14u, end, 14u);
+        hits |= hit_bit(subject, other + 15u, end, 15u);
+        while hits != 0u {
+            hit(own, other + countTrailingZeros(hits));
+            hits &= hits - 1u;
+        }
     }
 }

@@ -11,8 +11,10 @@ use std::ops::ControlFlow;
 
 use glam::{DQuat, DVec3, Vec3};
 
+use super::distance_field::DistanceField;
 use super::rigid_motion::RelativeMotion;
 use super::{AtomPair, DockingError, DockingMolecule, DockingPair, RigidMotion};
+use crate::molecule::LocalGrid;
 use crate::pose::Pose;
 use crate::search::min_closing_time;
 
@@ -21,6 +23,10 @@ pub const CONTACT_TOLERANCE_NM: f32 = 1.0e-4;
 
 /// Fraction of the tolerance that always stays open, so that rounding causes no overlap.
 const MIN_OPEN: f64 = 0.5;
+
+/// Gap at which atoms touch after a motion, relative to the tolerance: slightly more, because the
+/// pose is rounded.
+pub(super) const TOUCHING: f32 = 1.1;
 
 /// Maximum number of steps along the path of an atom: more than any path past a molecule
 /// needs. Then the atom counts as blocked.
@@ -52,14 +58,34 @@ impl DockingPair<'_> {
     /// [`DockingError`] if the motion or a pose is not finite, the tolerance is not positive, or
     /// the molecules overlap at the start.
     pub fn sweep(&self, motion: &RigidMotion) -> Result<SweepReport, DockingError> {
-        let (moving, other, tolerance) = (self.moving, self.other, self.tolerance);
-        if !(tolerance > 0.0 && tolerance.is_finite()) {
-            return Err(DockingError::BadTolerance { tolerance });
+        let blocked = self.first_contact(motion, 1.0)?;
+        let fraction = blocked.unwrap_or(1.0);
+        let pose = motion.pose_at(&self.pose, fraction);
+        let mut report = SweepReport {
+            fraction,
+            pose,
+            pairs: Vec::new(),
+            normal: None,
+        };
+        if blocked.is_some() {
+            let end = Self { pose, ..*self };
+            report.pairs = end.atoms_within(TOUCHING * self.tolerance);
+            let normals = report.pairs.iter().map(|atoms| end.contact_normal(atoms));
+            report.normal = normals.sum::<Vec3>().try_normalize();
         }
+        Ok(report)
+    }
+
+    /// The fraction of the motion at the first contact, if there is one before `limit`.
+    pub(super) fn first_contact(
+        &self,
+        motion: &RigidMotion,
+        mut limit: f64,
+    ) -> Result<Option<f64>, DockingError> {
+        let (moving, other) = (self.moving, self.other);
+        let tolerance = check_tolerance(self.tolerance)?;
         let relative = RelativeMotion::new(&self.pose, &self.other_pose, motion)?;
-        let tolerance = f64::from(tolerance);
-        let mut limit = 1.0;
-        let mut is_blocked = false;
+        let mut contact = None;
         // The atoms of the smaller molecule move through the grid of the larger one.
         let is_swapped = moving.atom_count() > other.atom_count();
         let (small, large) = if is_swapped {
@@ -67,14 +93,17 @@ impl DockingPair<'_> {
         } else {
             (moving, other)
         };
+        let field = large.distance_field();
         let atoms = small.template().positions().iter();
         for ((position, &radius), index) in atoms.zip(small.template().radii()).zip(0..) {
             let position = position.as_dvec3();
             let sweep = AtomSweep {
-                large,
+                grid: &large.grid,
+                field: Some(field),
                 radius: f64::from(radius),
                 tolerance,
                 limit,
+                collides_with: |_| true,
             };
             let path = if is_swapped {
                 AtomPath::fixed(&relative, position)
@@ -83,7 +112,7 @@ impl DockingPair<'_> {
             };
             match sweep.run(&path) {
                 Ok(()) => {}
-                Err(Obstacle::Contact(fraction)) => (limit, is_blocked) = (fraction, true),
+                Err(Obstacle::Contact(fraction)) => (limit, contact) = (fraction, Some(fraction)),
                 Err(Obstacle::Overlap { atom, depth }) => {
                     let pair = if is_swapped {
                         (atom, index)
@@ -99,22 +128,7 @@ impl DockingPair<'_> {
                 }
             }
         }
-        let pose = motion.pose_at(&self.pose, limit);
-        let mut report = SweepReport {
-            fraction: limit,
-            pose,
-            pairs: Vec::new(),
-            normal: None,
-        };
-        if is_blocked {
-            // Slightly more than the tolerance, because the pose is rounded.
-            let margin = 1.1 * tolerance as f32;
-            let end = Self { pose, ..*self };
-            report.pairs = end.atoms_within(margin);
-            let normals = report.pairs.iter().map(|atoms| end.contact_normal(atoms));
-            report.normal = normals.sum::<Vec3>().try_normalize();
-        }
-        Ok(report)
+        Ok(contact)
     }
 
     /// Unit vector from the atom of the other molecule to that of the moving one, world frame.
@@ -128,8 +142,17 @@ impl DockingPair<'_> {
     }
 }
 
+/// The tolerance in `f64`, if it is positive and finite.
+pub(super) fn check_tolerance(tolerance: f32) -> Result<f64, DockingError> {
+    if tolerance > 0.0 && tolerance.is_finite() {
+        Ok(f64::from(tolerance))
+    } else {
+        Err(DockingError::BadTolerance { tolerance })
+    }
+}
+
 /// The path of one atom in the frame of the molecule whose grid it moves through.
-struct AtomPath<'a> {
+pub(super) struct AtomPath<'a> {
     motion: &'a RelativeMotion,
     /// Lever arm of an atom of the moving molecule at the start, or position of an atom of the
     /// fixed one, nm.
@@ -143,7 +166,7 @@ struct AtomPath<'a> {
 
 impl<'a> AtomPath<'a> {
     /// An atom of the moving molecule, in the frame of the fixed one.
-    fn moving(motion: &'a RelativeMotion, position: DVec3) -> Self {
+    pub(super) fn moving(motion: &'a RelativeMotion, position: DVec3) -> Self {
         let point = motion.rotation * position;
         Self {
             motion,
@@ -198,7 +221,7 @@ fn rotate(rotation: DVec3, vector: DVec3) -> DVec3 {
 }
 
 /// What an atom meets on its path.
-enum Obstacle {
+pub(super) enum Obstacle {
     /// An atom that it touches and approaches, after this fraction of the motion.
     Contact(f64),
     /// An atom that it overlaps by `depth` nm at the start.
@@ -206,28 +229,32 @@ enum Obstacle {
 }
 
 /// The sweep of one ball through the grid of a molecule.
-struct AtomSweep<'a> {
-    large: &'a DockingMolecule,
+pub(super) struct AtomSweep<'a, F> {
+    pub grid: &'a LocalGrid,
+    /// Distance field of the molecule, which skips empty space.
+    pub field: Option<&'a DistanceField>,
     /// Radius of the ball, nm.
-    radius: f64,
+    pub radius: f64,
     /// Gap at which it touches, nm.
-    tolerance: f64,
+    pub tolerance: f64,
     /// Fraction of the motion to test.
-    limit: f64,
+    pub limit: f64,
+    /// Whether the ball collides with an atom of the molecule.
+    pub collides_with: F,
 }
 
-impl AtomSweep<'_> {
+impl<F: Fn(u32) -> bool> AtomSweep<'_, F> {
     /// Moves the ball to the limit, or to the first obstacle.
-    fn run(&self, path: &AtomPath) -> Result<(), Obstacle> {
+    pub(super) fn run(&self, path: &AtomPath) -> Result<(), Obstacle> {
         let speed = path.max_speed;
         let mut fraction = 0.0;
         for step in 0..MAX_STEPS {
             let (position, velocity) = path.at(fraction);
             let rest = (self.limit - fraction) * speed;
-            let margin = f64::from(self.large.grid.quick_margin(self.radius as f32));
+            let margin = f64::from(self.grid.quick_margin(self.radius as f32));
             let margin = margin.min(rest).max(2.0 * self.tolerance);
-            let distance =
-                f64::from(self.large.distance_field.at(position.as_vec3())) - self.radius;
+            let bound = self.field.map_or(0.0, |field| field.at(position.as_vec3()));
+            let distance = f64::from(bound) - self.radius;
             let open = if distance > margin {
                 distance / speed
             } else {
@@ -259,26 +286,30 @@ impl AtomSweep<'_> {
     ) -> Result<f64, Option<(u32, f64)>> {
         let mut open = f64::INFINITY;
         let reach = (self.radius + margin) as f32;
-        let grid = &self.large.grid;
-        let end = grid.visit_touching(position.as_vec3(), reach, |other| {
-            let offset = position - other.center.as_dvec3();
-            let distance = offset.length();
-            let gap = distance - self.radius - f64::from(other.radius);
-            if gap < 0.0 {
-                return ControlFlow::Break(Some((other.index, -gap)));
-            }
-            let rate = velocity.dot(offset) / distance;
-            if rate < 0.0 && gap <= self.tolerance {
-                return ControlFlow::Break(None);
-            }
-            let kept = if rate < 0.0 {
-                MIN_OPEN * self.tolerance
-            } else {
-                0.0
-            };
-            open = open.min(min_closing_time(gap - kept, rate, acceleration));
-            ControlFlow::Continue(())
-        });
+        let end = self
+            .grid
+            .visit_touching(position.as_vec3(), reach, |other| {
+                if !(self.collides_with)(other.index) {
+                    return ControlFlow::Continue(());
+                }
+                let offset = position - other.center.as_dvec3();
+                let distance = offset.length();
+                let gap = distance - self.radius - f64::from(other.radius);
+                if gap < 0.0 {
+                    return ControlFlow::Break(Some((other.index, -gap)));
+                }
+                let rate = velocity.dot(offset) / distance;
+                if rate < 0.0 && gap <= self.tolerance {
+                    return ControlFlow::Break(None);
+                }
+                let kept = if rate < 0.0 {
+                    MIN_OPEN * self.tolerance
+                } else {
+                    0.0
+                };
+                open = open.min(min_closing_time(gap - kept, rate, acceleration));
+                ControlFlow::Continue(())
+            });
         match end {
             ControlFlow::Continue(()) => Ok(open),
             ControlFlow::Break(obstacle) => Err(obstacle),

@@ -1,14 +1,10 @@
 //! A moving molecule and another one, and the responses to their collisions.
 
-use glam::Vec3;
 use thiserror::Error;
 
+use super::docking_group::{DockingGroup, GroupReport};
 use super::{AtomPair, CONTACT_TOLERANCE_NM, DockingMolecule, RigidMotion};
-use crate::fibonacci_sphere::direction;
 use crate::pose::Pose;
-
-/// Number of directions that [`DockingPair::nearest_free_pose`] tries.
-const DIRECTIONS: u32 = 256;
 
 /// A moving molecule and another one. Poses are those of the centers of mass in the world, nm.
 ///
@@ -74,7 +70,7 @@ pub enum ResponseMode {
     /// Slide along the surface. Default.
     #[default]
     Slide,
-    /// Slide along the surface and push the other molecule away. Both give way according to
+    /// Slide along the surface and push the other molecules away. All give way according to
     /// their masses: a light molecule slides along a heavy one, a heavy one pushes a light one.
     Push,
 }
@@ -101,6 +97,18 @@ pub enum DockingError {
         moving: u32,
         /// Atom of the other molecule.
         fixed: u32,
+        /// Overlap, nm.
+        penetration: f32,
+    },
+    /// Atoms of one molecule overlap at the start of a turn about one of its bonds.
+    #[error(
+        "the molecule overlaps itself at the start of the turn: atom {} is {penetration} nm inside atom {}; set its torsions back, or turn collisions off",
+        atoms[0],
+        atoms[1]
+    )]
+    OverlapsItself {
+        /// The atom that turns, and the one that stays.
+        atoms: [u32; 2],
         /// Overlap, nm.
         penetration: f32,
     },
@@ -154,39 +162,17 @@ impl<'a> DockingPair<'a> {
         mode: ResponseMode,
         motion: &RigidMotion,
     ) -> Result<MoveReport, DockingError> {
-        match mode {
-            ResponseMode::Stop => {
-                let swept = self.sweep(motion)?;
-                Ok(MoveReport {
-                    pose: swept.pose,
-                    other_pose: self.other_pose,
-                    blocked: !swept.pairs.is_empty(),
-                    pairs: swept.pairs,
-                })
-            }
-            ResponseMode::Cue => {
-                let mut report = self.pass_through(motion)?;
-                let pose = report.pose;
-                report.pairs = Self { pose, ..*self }.atoms_within(0.0);
-                Ok(report)
-            }
-            ResponseMode::Slide => self.slide(motion),
-            ResponseMode::Push => self.slide_and_push(motion, self.other.template().mass().recip()),
-        }
+        Ok(self.report(self.group().respond(mode, motion)?))
     }
 
-    /// Moves the molecule without collisions.
-    pub(super) fn pass_through(&self, motion: &RigidMotion) -> Result<MoveReport, DockingError> {
-        let pose = motion.pose_at(&self.pose, 1.0);
-        if !pose.is_finite() {
-            return Err(DockingError::NotFinite);
-        }
-        Ok(MoveReport {
-            pose,
-            other_pose: self.other_pose,
-            pairs: Vec::new(),
-            blocked: false,
-        })
+    /// Moves the molecule and slides along contacts: removes the component of the motion into
+    /// the surface, for all contacts at once, and continues. The molecule may rotate according
+    /// to its inertia.
+    ///
+    /// # Errors
+    /// As [`sweep`](Self::sweep).
+    pub fn slide(&self, motion: &RigidMotion) -> Result<MoveReport, DockingError> {
+        self.respond(ResponseMode::Slide, motion)
     }
 
     /// The nearest pose without overlaps, at the same rotation, that can be reached from
@@ -197,34 +183,33 @@ impl<'a> DockingPair<'a> {
     /// # Errors
     /// As [`sweep`](Self::sweep), except that the molecules may overlap.
     pub fn nearest_free_pose(&self) -> Result<Pose, DockingError> {
-        let pose = self.pose;
-        // Validates the input.
-        match self.sweep(&RigidMotion::default()) {
-            Err(DockingError::StartsOverlapping { .. }) => {}
-            Err(error) => return Err(error),
-            Ok(_) if self.is_free() => return Ok(pose),
-            Ok(_) => {}
+        self.group().nearest_free_pose()
+    }
+
+    /// The group of only these two molecules.
+    fn group(&self) -> DockingGroup<'a> {
+        DockingGroup {
+            moving: self.moving,
+            pose: self.pose,
+            others: vec![(self.other, self.other_pose)],
+            tolerance: self.tolerance,
         }
-        let radii =
-            self.moving.template().bounding_radius() + self.other.template().bounding_radius();
-        // Outside in every direction.
-        let offset = (pose.position - self.other_pose.position).length();
-        let start_distance = 2.0 * (radii + offset + self.tolerance);
-        let mut best = Pose::new(pose.position + Vec3::X * start_distance, pose.rotation);
-        let mut min_distance = start_distance;
-        for index in 0..DIRECTIONS {
-            let path = direction(index, DIRECTIONS) * start_distance;
-            let outside = Self {
-                pose: Pose::new(pose.position + path, pose.rotation),
-                ..*self
-            };
-            let swept = outside.sweep(&RigidMotion::translation(-path))?;
-            let distance = swept.pose.position.distance(pose.position);
-            if distance < min_distance {
-                min_distance = distance;
-                best = swept.pose;
-            }
+    }
+
+    fn report(&self, report: GroupReport) -> MoveReport {
+        MoveReport {
+            pose: report.pose,
+            other_pose: report
+                .other_poses
+                .first()
+                .copied()
+                .unwrap_or(self.other_pose),
+            pairs: report
+                .contacts
+                .iter()
+                .map(|contact| contact.atoms)
+                .collect(),
+            blocked: report.blocked,
         }
-        Ok(best)
     }
 }

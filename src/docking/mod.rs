@@ -1,4 +1,4 @@
-//! Interactive docking: one molecule moves around another without overlapping it.
+//! Interactive docking: a molecule moves around others without overlapping them.
 //!
 //! Based on G. Turk, *Interactive Collision Detection for Molecular Graphics*, 1989 (chapters
 //! 4 and 5), with the extensions that its users asked for (chapters 6 and 7). Turk's system
@@ -11,6 +11,8 @@
 //! | move until the first contact, at any speed | [`DockingPair::sweep`], by conservative advancement |
 //! | move and slide along the surface | [`DockingPair::slide`] |
 //! | move with a choice of collision responses | [`DockingPair::respond`] |
+//! | the same among several molecules | [`DockingGroup`] |
+//! | turn a bond of a ligand until the first contact | [`SessionInput::Turn`] |
 //! | resolve an overlap | [`DockingPair::nearest_free_pose`] |
 //! | compute energy, force and torque | [`energy`] |
 //! | search the pose of lowest energy | [`search`] |
@@ -27,10 +29,12 @@
 //! # Guarantees
 //!
 //! - *No overlap*: a motion that starts free of overlaps stays free of them, at any speed. Only
-//!   [`ResponseMode::Cue`], [`SessionInput::Place`] and [`SessionInput::BodyPoses`] may produce
-//!   overlaps.
-//! - *Determinism*: the same inputs give bitwise identical poses on any number of threads. A
-//!   [`Session`] can be replayed from its [`log`].
+//!   [`ResponseMode::Cue`], [`SessionInput::Place`], [`SessionInput::Torsions`] and
+//!   [`SessionInput::BodyPoses`] may produce overlaps.
+//! - *No drift*: a conformation is computed from that of the file and the angles of all bonds, so
+//!   bond lengths and angles stay those of the file, however often bonds are turned.
+//! - *Determinism*: the same inputs give bitwise identical poses and torsions on any number of
+//!   threads. A [`Session`] can be replayed from its [`log`].
 //!
 //! # Errors
 //!
@@ -40,20 +44,28 @@
 mod conservative_advancement;
 pub mod controls;
 mod distance_field;
+mod docking_group;
 mod docking_pair;
 pub mod energy;
+mod flexible_molecule;
 pub mod log;
 mod molecule;
 mod overlap;
 mod rigid_motion;
+mod role;
 pub mod search;
 mod session;
+mod session_input;
 mod slide;
+mod turn;
 
 pub use conservative_advancement::{CONTACT_TOLERANCE_NM, SweepReport};
+pub use docking_group::{DockingGroup, GroupContact, GroupReport};
 pub use docking_pair::{DockingError, DockingPair, MoveReport, ResponseMode};
 pub use molecule::DockingMolecule;
 pub use overlap::{AtomPair, is_free, overlapping_atoms};
-pub use session::{InputReport, Role, Session, SessionConfig, SessionError, SessionInput};
+pub use role::Role;
+pub use session::Session;
+pub use session_input::{Contact, InputReport, SessionConfig, SessionError, SessionInput};
 
 pub use crate::pose::RigidMotion;

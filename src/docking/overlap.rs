@@ -69,11 +69,12 @@ impl DockingPair<'_> {
             (rotation * small.1.rotation).normalize(),
         );
         let (small, large) = (small.0.template(), large.0);
+        let field = large.distance_field();
         let atoms = small.positions().iter().zip(small.radii());
         for ((&position, &radius), index) in atoms.zip(0..) {
             let center = relative.transform_point(position);
             let reach = radius + margin;
-            if large.distance_field.at(center) > reach {
+            if field.at(center) > reach {
                 continue;
             }
             large.grid.visit_touching(center, reach, |other| {

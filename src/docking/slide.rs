@@ -1,8 +1,10 @@
-//! Sliding along a surface.
+//! Sliding along surfaces, and pushing molecules away.
 
 use glam::Vec3;
 
-use super::{AtomPair, DockingError, DockingPair, MoveReport, RigidMotion};
+use super::conservative_advancement::TOUCHING;
+use super::docking_group::{DockingGroup, GroupContact, GroupReport};
+use super::{DockingError, DockingMolecule, RigidMotion};
 use crate::force::Body;
 use crate::pose::Pose;
 
@@ -19,68 +21,131 @@ const SEPARATION: f32 = 2.0e-3;
 /// Fraction of the motion below which the remainder only separates.
 const MIN_REMAINDER: f32 = 2.0 * SEPARATION;
 
-impl DockingPair<'_> {
-    /// Moves the molecule and slides along contacts: removes the component of the motion into
-    /// the surface, for all contacts at once, and continues. The molecule may rotate according
-    /// to its inertia.
-    ///
-    /// # Errors
-    /// As [`sweep`](Self::sweep).
-    pub fn slide(&self, motion: &RigidMotion) -> Result<MoveReport, DockingError> {
-        self.slide_and_push(motion, 0.0)
+/// Motions of the molecules of a group: the moving one, and translations of all others.
+struct GroupMotion {
+    moving: RigidMotion,
+    others: Vec<Vec3>,
+}
+
+impl GroupMotion {
+    fn scaled(&self, factor: f32) -> Self {
+        Self {
+            moving: self.moving.scaled(factor),
+            others: self.others.iter().map(|other| *other * factor).collect(),
+        }
     }
 
-    /// [`Self::slide`] along a molecule that translates when pushed, with an inverse mass in 1/Da.
-    ///
-    /// Sweeps use the motion relative to the other molecule, which does not rotate, so they are
-    /// as exact as past a fixed one.
-    pub(super) fn slide_and_push(
-        &self,
-        motion: &RigidMotion,
-        inverse_mass: f32,
-    ) -> Result<MoveReport, DockingError> {
-        let mut pair = *self;
-        // Remaining motion of the molecule, and translation of the other one.
-        let (mut rest, mut pushed) = (*motion, Vec3::ZERO);
-        let radius = self.moving.template().bounding_radius();
-        let total = motion.max_displacement(radius);
-        let report = |pair: &Self, pairs, blocked| MoveReport {
-            pose: pair.pose,
-            other_pose: pair.other_pose,
-            pairs,
-            blocked,
-        };
-        for _ in 0..MAX_SWEEPS {
-            let relative = RigidMotion {
-                translation: rest.translation - pushed,
-                ..rest
-            };
-            let swept = pair.sweep(&relative)?;
-            let carried = pushed * swept.fraction as f32;
-            pair.pose = Pose::new(swept.pose.position + carried, swept.pose.rotation);
-            pair.other_pose.position += carried;
-            if swept.pairs.is_empty() {
-                return Ok(report(&pair, swept.pairs, false));
-            }
-            let left = (1.0 - swept.fraction) as f32;
-            (rest, pushed) = deflect(
-                (rest.scaled(left), pushed * left),
-                &swept.pairs,
-                &pair,
-                inverse_mass,
-            );
-            if rest.max_displacement(radius) + pushed.length() <= MIN_REMAINDER * total {
-                return Ok(report(&pair, swept.pairs, true));
-            }
+    /// The motion of one molecule relative to another one, which does not rotate.
+    fn relative(&self, [a, b]: [usize; 2]) -> RigidMotion {
+        match a.checked_sub(1) {
+            None => RigidMotion {
+                translation: self.moving.translation - self.others[b - 1],
+                ..self.moving
+            },
+            Some(a) => RigidMotion::translation(self.others[a] - self.others[b - 1]),
         }
-        Ok(report(&pair, pair.atoms_within(pair.tolerance), true))
+    }
+
+    /// Upper bound on the displacement of an atom of the moving molecule, plus the translations
+    /// of all others, nm.
+    fn size(&self, radius: f32) -> f32 {
+        let others = self.others.iter().map(|other| other.length());
+        self.moving.max_displacement(radius) + others.sum::<f32>()
     }
 }
 
-/// A contact constraint on the motion.
+impl DockingGroup<'_> {
+    /// Moves the molecule and slides along contacts with the others, which translate when pushed.
+    /// `inverse_mass` gives their inverse masses in 1/Da, zero for fixed ones. Pushed molecules
+    /// push those that they touch.
+    ///
+    /// Sweeps use relative motions of two molecules, one of which does not rotate, so they are as
+    /// exact as past a fixed one.
+    pub(super) fn slide_and_push(
+        &self,
+        motion: &RigidMotion,
+        inverse_mass: impl Fn(&DockingMolecule) -> f32,
+    ) -> Result<GroupReport, DockingError> {
+        let mut group = self.clone();
+        let others = self.others.iter().map(|(other, _)| inverse_mass(other));
+        let inverse_masses: Vec<f32> = others.collect();
+        let mut rest = GroupMotion {
+            moving: *motion,
+            others: vec![Vec3::ZERO; self.others.len()],
+        };
+        let radius = self.moving.template().bounding_radius();
+        let total = motion.max_displacement(radius);
+        let report = |group: &Self, contacts, blocked| GroupReport {
+            contacts,
+            blocked,
+            ..group.report(group.pose)
+        };
+        for _ in 0..MAX_SWEEPS {
+            let first = group.first_contact_of_all(&rest)?;
+            let fraction = first.unwrap_or(1.0);
+            group.advance(&rest, fraction);
+            let contacts = match first {
+                Some(_) => group.contacts_of(group.pairs(), TOUCHING * self.tolerance),
+                None => Vec::new(),
+            };
+            if contacts.is_empty() {
+                return Ok(report(&group, contacts, false));
+            }
+            rest = rest.scaled((1.0 - fraction) as f32);
+            deflect(&mut rest, &contacts, &group, &inverse_masses);
+            if rest.size(radius) <= MIN_REMAINDER * total {
+                return Ok(report(&group, contacts, true));
+            }
+        }
+        let contacts = group.contacts_of(group.pairs(), self.tolerance);
+        Ok(report(&group, contacts, true))
+    }
+
+    /// All pairs of molecules.
+    fn pairs(&self) -> impl Iterator<Item = [usize; 2]> + use<> {
+        let count = self.len();
+        (0..count).flat_map(move |a| (a + 1..count).map(move |b| [a, b]))
+    }
+
+    /// The fraction of the motions at the first contact of any two molecules, if there is one.
+    fn first_contact_of_all(&self, motions: &GroupMotion) -> Result<Option<f64>, DockingError> {
+        let mut first = None;
+        for molecules in self.pairs() {
+            let relative = motions.relative(molecules);
+            // Others that rest relative to each other may overlap.
+            if molecules[0] > 0 && relative == RigidMotion::default() {
+                continue;
+            }
+            let pair = self.pair(molecules);
+            let contact = pair.first_contact(&relative, first.unwrap_or(1.0))?;
+            first = contact.or(first);
+        }
+        Ok(first)
+    }
+
+    /// Moves all molecules by a fraction of their motions.
+    fn advance(&mut self, motions: &GroupMotion, fraction: f64) {
+        let factor = fraction as f32;
+        // In the frame of the first of the others, in which its atoms were swept.
+        let (relative, carried) = match motions.others.first() {
+            Some(first) => (motions.relative([0, 1]), *first * factor),
+            None => (motions.moving, Vec3::ZERO),
+        };
+        let pose = relative.pose_at(&self.pose, fraction);
+        self.pose = Pose::new(pose.position + carried, pose.rotation);
+        for ((_, pose), motion) in self.others.iter_mut().zip(&motions.others) {
+            pose.position += *motion * factor;
+        }
+    }
+}
+
+/// A contact constraint on the motions.
 struct ContactRow {
+    /// The two molecules; 0 is the moving one.
+    molecules: [usize; 2],
     normal: Vec3,
-    /// Lever arm of the contact crossed with the normal.
+    /// Lever arm of the contact crossed with the normal; zero if the first molecule does not
+    /// rotate.
     angular: Vec3,
     /// Change of the rotation per unit impulse.
     angular_response: Vec3,
@@ -89,42 +154,71 @@ struct ContactRow {
     impulse: f32,
 }
 
-/// The motions closest to the given ones, measured by inertia, that enter no contact:
-/// projected Gauss-Seidel over the contacts.
-fn deflect(
-    (mut motion, mut pushed): (RigidMotion, Vec3),
-    pairs: &[AtomPair],
-    pair: &DockingPair,
-    inverse_mass: f32,
-) -> (RigidMotion, Vec3) {
-    let template = pair.moving.template();
-    let body = Body::new(template, &pair.pose);
-    let separation = SEPARATION * motion.max_displacement(template.bounding_radius());
-    let row = |atoms: &AtomPair| {
-        let normal = pair.contact_normal(atoms);
-        let atom = atoms.a as usize;
-        let arm = pair.pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
-        let angular = arm.cross(normal);
-        ContactRow {
+impl ContactRow {
+    fn new(
+        contact: &GroupContact,
+        group: &DockingGroup,
+        body: &Body,
+        inverse_masses: &[f32],
+    ) -> Self {
+        let [a, b] = contact.molecules;
+        let pair = group.pair([a, b]);
+        let normal = pair.contact_normal(&contact.atoms);
+        let mut row = Self {
+            molecules: [a, b],
             normal,
-            angular,
-            angular_response: body.inverse_inertia * angular,
-            mobility: body.mobility(arm, normal) + inverse_mass,
+            angular: Vec3::ZERO,
+            angular_response: Vec3::ZERO,
+            mobility: inverse_masses[b - 1],
             impulse: 0.0,
+        };
+        if let Some(other) = a.checked_sub(1) {
+            row.mobility += inverse_masses[other];
+        } else {
+            let (template, atom) = (group.moving.template(), contact.atoms.a as usize);
+            let arm =
+                group.pose.rotation * template.positions()[atom] - normal * template.radii()[atom];
+            row.angular = arm.cross(normal);
+            row.angular_response = body.inverse_inertia * row.angular;
+            row.mobility += body.mobility(arm, normal);
         }
-    };
-    let mut rows: Vec<ContactRow> = pairs.iter().map(row).collect();
+        row
+    }
+}
+
+/// Replaces motions by the closest ones, measured by inertia, that enter no contact: projected
+/// Gauss-Seidel over the contacts.
+fn deflect(
+    motions: &mut GroupMotion,
+    contacts: &[GroupContact],
+    group: &DockingGroup,
+    inverse_masses: &[f32],
+) {
+    let template = group.moving.template();
+    let body = Body::new(template, &group.pose);
+    let size = motions.moving.max_displacement(template.bounding_radius());
+    let separation = SEPARATION * size;
+    let rows = contacts
+        .iter()
+        .map(|contact| ContactRow::new(contact, group, &body, inverse_masses));
+    // Nothing resolves a contact of two fixed molecules.
+    let mut rows: Vec<ContactRow> = rows.filter(|row| row.mobility > 0.0).collect();
     for _ in 0..ITERATIONS {
         for row in &mut rows {
+            let [a, b] = row.molecules;
+            let relative = motions.relative([a, b]);
             let approach =
-                (motion.translation - pushed).dot(row.normal) + motion.rotation.dot(row.angular);
+                relative.translation.dot(row.normal) + motions.moving.rotation.dot(row.angular);
             let previous = row.impulse;
             row.impulse = (previous + (separation - approach) / row.mobility).max(0.0);
             let change = row.impulse - previous;
-            motion.translation += row.normal * (change * body.inverse_mass);
-            motion.rotation += row.angular_response * change;
-            pushed -= row.normal * (change * inverse_mass);
+            if let Some(other) = a.checked_sub(1) {
+                motions.others[other] += row.normal * (change * inverse_masses[other]);
+            } else {
+                motions.moving.translation += row.normal * (change * body.inverse_mass);
+                motions.moving.rotation += row.angular_response * change;
+            }
+            motions.others[b - 1] -= row.normal * (change * inverse_masses[b - 1]);
         }
     }
-    (motion, pushed)
 }

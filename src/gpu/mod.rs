@@ -5,7 +5,7 @@
 //! | work | type | CPU reference |
 //! |---|---|---|
 //! | search for pairs of spheres | [`GpuUniformGrid`], [`GpuBruteForce`] | [`search`](crate::search) |
-//! | pairs grouped by molecules | [`GpuGroupSearch`] | [`GroupSearch`](crate::dynamics::GroupSearch) |
+//! | close spheres of rigid molecules, by molecules | [`GpuGroupSearch`] | [`GroupSearch`](crate::dynamics::GroupSearch) |
 //! | contacts of a crowd, solved | [`GpuContactSolver`] | [`CrowdContacts`](crate::dynamics::CrowdContacts) |
 //! | k-means, for proxies | [`GpuKMeans`] | [`ProxySet`](crate::proxy::ProxySet) |
 //!
@@ -28,8 +28,9 @@
 //!
 //! # Determinism
 //!
-//! Results are the same from run to run on one device: atomics only count, and positions in
-//! buffers follow from prefix sums and indices. Searches return the pairs of their CPU reference
+//! Results are the same from run to run on one device: atomics only count, find minima and place
+//! groups whose order does not matter; all other positions in buffers follow from prefix sums and
+//! indices. Searches return the pairs of their CPU reference
 //! in the same order. Solver and relaxer sum in another order than the CPU and differ by
 //! rounding.
 //!

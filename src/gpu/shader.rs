@@ -82,22 +82,22 @@ shaders! {
     /// Pairs per sphere by brute force.
     BRUTE_FORCE_COUNT "brute_force_count":
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
-        "search/brute_force_walk" "search/count_pairs";
+        "search/brute_force_walk" "search/brute_force_pairs" "search/count_pairs";
 
     /// Pairs by brute force.
     BRUTE_FORCE_WRITE "brute_force_write":
         "common/dispatch" "common/rounded" "search/params" "search/overlap" "search/batch"
-        "search/brute_force_walk" "search/write_pairs";
+        "search/brute_force_walk" "search/brute_force_pairs" "search/write_pairs";
 
     /// Cell of each molecule.
     LOCATE_MOLECULES "locate_molecules":
-        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "search/folded" "molecules/levels"
-        "molecules/locate";
+        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "search/folded"
+        "molecules/levels" "molecules/locate";
 
     /// Close pairs of molecules.
     NEIGHBOR_MOLECULES "neighbor_molecules":
-        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "search/folded" "molecules/levels"
-        "molecules/found" "molecules/neighbors";
+        "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "search/folded"
+        "molecules/levels" "molecules/found" "molecules/neighbors";
 
     /// Close pairs of molecules, sorted.
     RANK_MOLECULES "rank_molecules":
@@ -107,7 +107,8 @@ shaders! {
     /// Close spheres of pairs of molecules.
     COMPARE_MOLECULES "compare_molecules":
         "common/dispatch" "common/rounded" "atoms/pose" "molecules/params" "molecules/found"
-        "molecules/no_group" "molecules/templates" "molecules/kept" "search/pair_group" "molecules/compare";
+        "molecules/no_group" "molecules/templates" "molecules/kept" "search/pair_group"
+        "molecules/compare";
 
     /// Numbers of the pairs of molecules that have close spheres.
     NUMBER_GROUPS "number_groups":
@@ -123,11 +124,19 @@ shaders! {
     /// Spheres in sorted order, for contacts.
     CONTACT_GATHER "contact_gather": "common/dispatch" "search/params" "relax/contact_gather";
 
-    /// Corrections of the contacts of each sphere.
+    /// Corrections of the contacts of each sphere, found in a uniform grid.
     CONTACTS "contacts":
         "common/dispatch" "common/rounded" "common/direction" "common/arbitrary_direction"
         "sort/occupancy" "search/params" "search/folded" "search/cells" "search/overlap" "relax/law"
-        "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contacts";
+        "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contact_sums"
+        "relax/contacts";
+
+    /// Corrections of the contacts of each sphere, found by brute force.
+    CONTACTS_BRUTE_FORCE "contacts_brute_force":
+        "common/dispatch" "common/rounded" "common/direction" "common/arbitrary_direction"
+        "search/params" "search/overlap" "search/brute_force_walk" "relax/law"
+        "relax/counters" "relax/body" "relax/push" "relax/contact_laws" "relax/contact_sums"
+        "relax/contacts_brute_force";
 
     /// Sums of contacts per molecule.
     SUM_MOLECULES "sum_molecules":

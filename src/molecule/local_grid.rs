@@ -1,6 +1,7 @@
 //! A uniform grid over the atoms of one molecule, in its body frame.
 //!
-//! After Turk (*Interactive Collision Detection for Molecular Graphics*, 1989):
+//! After Turk (*Interactive Collision Detection for Molecular Graphics*, 1989), who puts each
+//! atom into all cells that it falls within. Here each is in the cell of its center:
 //! 1. a cell is at least as wide as the diameter of the largest atom,
 //! 2. so an atom that touches a ball no larger than the atoms is in one of the 27 cells around
 //!    the center of the ball;

@@ -24,12 +24,13 @@
 //!
 //! # Papers
 //!
-//! [`LocalGrid`] is the grid of G. Turk, *Interactive Collision Detection for Molecular
+//! [`LocalGrid`] is based on the grid of G. Turk, *Interactive Collision Detection for Molecular
 //! Graphics* (University of North Carolina, 1989). Sharing one template between all copies of a
 //! molecule follows J. Pauschenwein's thesis (2022, section 4.1).
 
 mod binary_cif;
 mod bonds;
+mod conformation;
 mod decimal;
 mod element;
 mod element_from_atom_name;
@@ -41,6 +42,7 @@ mod local_grid;
 mod mmcif;
 mod occupied_volume;
 mod pdb;
+mod rotatable_bonds;
 mod structure;
 mod template;
 mod unit_cell;
@@ -59,6 +61,8 @@ pub use load::{
 };
 pub use local_grid::{GridAtom, LocalGrid};
 pub use occupied_volume::occupied_volume;
+pub(crate) use rotatable_bonds::atoms_within_bonds;
+pub use rotatable_bonds::{RotatableBond, rotatable_bonds};
 #[cfg(feature = "recipe")]
 pub(crate) use structure::proper_rotation;
 pub use structure::{

@@ -309,6 +309,33 @@ impl MoleculeTemplate {
         Ok(self)
     }
 
+    /// The same atoms at other positions in this body frame, nm, and their center of mass in it.
+    pub(super) fn with_positions(
+        &self,
+        positions: &[DVec3],
+    ) -> Result<(Self, Vec3), TemplateError> {
+        let atoms = positions.iter().enumerate().map(|(index, position)| Atom {
+            position: position.as_vec3(),
+            radius: self.radii[index],
+            element: self.elements[index],
+            name: self.atom_names[index].clone(),
+            residue: self.residue_indices[index],
+        });
+        let moved =
+            Self::new_maybe_coarse(self.name.clone(), atoms.collect(), self.residues.to_vec())?;
+        let center = moved.file_pose.position;
+        let file_pose = self.file_pose * moved.file_pose;
+        let load_warnings = self.load_warnings;
+        Ok((
+            Self {
+                file_pose,
+                load_warnings,
+                ..moved
+            },
+            center,
+        ))
+    }
+
     /// The data that `build` computes from this template, on the first call; later calls, also of
     /// clones, return the same. A template has room for one type of data.
     #[cfg(feature = "plugin")]

@@ -15,7 +15,7 @@ pub enum CollisionPartner {
 /// How particles or molecules respond to a collision.
 ///
 /// In the plugin this is a component of one molecule: two molecules pass through each other
-/// if either passes, stick if both stick, and bounce otherwise.
+/// if either passes, stick if both stick, react if both react, and bounce otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "plugin",
@@ -35,6 +35,14 @@ pub enum CollisionOutcome {
     /// Pass through each other for the remainder of the step. In the plugin at least one of the two
     /// must be Brownian; bodies moved by Rapier bounce, unless collision groups filter them.
     Pass,
+    /// React, if there is a [`Reaction`](super::Reaction) of the two kinds, it takes place by its
+    /// probability, and its products fit: A + B → C. Otherwise bounce.
+    ///
+    /// [`BrownianParticles`](super::brownian::BrownianParticles) have their reactions in their
+    /// configuration. In the plugin they are the resource `MoleculeReactions`.
+    /// [`BrownianMolecules`](super::brownian::BrownianMolecules) bounce; the caller replaces them
+    /// after the step, as the plugin does.
+    React,
 }
 
 impl CollisionOutcome {
@@ -44,6 +52,7 @@ impl CollisionOutcome {
         match (self, other) {
             (Self::Pass, _) | (_, Self::Pass) => Self::Pass,
             (Self::Stick, Self::Stick) => Self::Stick,
+            (Self::React, Self::React) => Self::React,
             _ => Self::Bounce,
         }
     }

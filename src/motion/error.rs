@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::reaction::ReactionError;
 use crate::pose::Pose;
 use crate::proxy::ProxyError;
 use crate::search::SearchError;
@@ -132,6 +133,19 @@ pub enum MotionError {
         /// Number of templates.
         count: usize,
     },
+    /// A particle is of a kind that does not exist.
+    #[error("particle {particle} is of kind {kind}, but there are {count} kinds")]
+    NoSuchKind {
+        /// Index of the particle.
+        particle: u32,
+        /// Index of the kind.
+        kind: u32,
+        /// Number of kinds.
+        count: usize,
+    },
+    /// A reaction is invalid.
+    #[error(transparent)]
+    Reaction(#[from] ReactionError),
     /// A bounding sphere is invalid for the broad phase.
     #[error(transparent)]
     Sphere(#[from] SphereError),

@@ -7,7 +7,7 @@
 //! | straight lines; radii may grow | [`time_of_impact`] | first contact of two spheres, or of a sphere and a wall |
 //! | current position and velocity, and a bound on the acceleration | [`unknown_trajectories`] | all contacts of spheres, in order of time |
 //! | poses before and after each step of a physics engine, and a bound on the acceleration | [`molecule_collisions`] | pairs of molecules whose atoms come into contact, with the time |
-//! | diffusion coefficients | [`brownian`] | spheres or molecules that diffuse and bounce, stick or pass |
+//! | diffusion coefficients | [`brownian`] | spheres or molecules that diffuse and bounce, stick, react or pass |
 //!
 //! None of them needs Bevy or Rapier. The detectors find collisions, and the caller resolves them.
 //! [`brownian`] also moves the bodies; the caller picks a [`CollisionOutcome`] for each collision.
@@ -50,12 +50,16 @@ mod collision;
 mod error;
 pub mod molecule_collisions;
 mod overlap_shape;
+mod reaction;
+mod reaction_products;
 pub mod time_of_impact;
 pub mod unknown_trajectories;
 
 pub use collision::{CollisionOutcome, CollisionPartner};
 pub use error::MotionError;
 pub use overlap_shape::OverlapShape;
+pub use reaction::{FoundReaction, MAX_PRODUCTS, Reaction, ReactionError, Reactions};
+pub use reaction_products::{MoleculeMotion, place_products};
 
 /// Default overlap at which spheres count as touching, nm: below anything visible, above
 /// the rounding of `f64`.

@@ -12,6 +12,7 @@ use super::components::Molecule;
 use super::molecule_world::{Members, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::rapier_body::finite_body_pose;
+use super::reactions::MoleculeReactions;
 use super::state_errors::ReportedEntities;
 use super::stick_joint::join;
 use crate::dynamics::MemberIndex;
@@ -229,14 +230,14 @@ pub(super) fn store_start_poses(mut worlds: Query<(&mut MoleculeWorld, &RapierRi
 /// Finds the collisions of a step and joins molecules that stick.
 pub(super) fn track_collisions(
     mut commands: Commands,
-    rule: Res<CollisionRule>,
+    (rule, reactions): (Res<CollisionRule>, Res<MoleculeReactions>),
     mut worlds: Query<(
         Entity,
         &mut MoleculeWorld,
         &RapierRigidBodySet,
         &mut RapierContextJoints,
     )>,
-    outcomes: Query<&CollisionOutcome>,
+    outcomes: Query<(&Molecule, Option<&CollisionOutcome>)>,
     diffusing: Query<(), With<BrownianMotion>>,
 ) {
     for (context, mut world, bodies, mut joints) in &mut worlds {
@@ -271,12 +272,16 @@ pub(super) fn track_collisions(
             if pair.iter().any(|member| diffusing.contains(member.entity)) {
                 continue;
             }
-            let [a, b] = pair.map(|member| outcomes.get(member.entity).copied());
+            let [a, b] = pair.map(|member| outcomes.get(member.entity).ok().unzip());
             let mut decided = rule.decide(MoleculeCollision {
                 molecule: pair[0].entity,
                 other: pair[1].entity,
                 time: collision.time,
-                outcome: a.unwrap_or_default().of_both(b.unwrap_or_default()),
+                outcome: [a, b]
+                    .map(|(_, outcome)| outcome.flatten().copied().unwrap_or_default())
+                    .into_iter()
+                    .reduce(CollisionOutcome::of_both)
+                    .unwrap_or_default(),
             });
             match decided.outcome {
                 CollisionOutcome::Bounce => {}
@@ -284,6 +289,12 @@ pub(super) fn track_collisions(
                 CollisionOutcome::Pass => decided.outcome = CollisionOutcome::Bounce,
                 CollisionOutcome::Stick => {
                     join(pair, &bodies.bodies, context, &mut joints, &mut commands);
+                }
+                CollisionOutcome::React => {
+                    let kinds = [(pair[0].entity, a.0), (pair[1].entity, b.0)];
+                    if !world.reactions.draw(&reactions, kinds, decided.time) {
+                        decided.outcome = CollisionOutcome::Bounce;
+                    }
                 }
             }
             world.collisions.push(decided);

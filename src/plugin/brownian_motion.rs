@@ -17,11 +17,13 @@ use super::components::Molecule;
 use super::molecule_world::{Member, MoleculeWorld};
 use super::prepared_molecule::PreparedMolecule;
 use super::rapier_body::finite_body_pose;
+use super::reactions::{MoleculeReactions, PendingReactions};
 use super::state_errors::ReportedEntities;
 use crate::dynamics::MemberIndex;
 use crate::molecule::MoleculeTemplate;
 use crate::motion::brownian::{
-    BrownianMolecule, BrownianMolecules, BrownianState, Medium, MoveRules, hydrodynamic_radius,
+    BrownianMolecule, BrownianMolecules, BrownianState, BrownianSteps, Medium, MoveRules,
+    hydrodynamic_radius,
 };
 use crate::motion::{CollisionOutcome, MotionError};
 use crate::pose::Pose;
@@ -83,6 +85,8 @@ pub struct BrownianMotionConfig {
     pub pace: f64,
     /// Seed of the random steps. Default: 1.
     pub seed: u64,
+    /// How molecules collide within a step. Default: [`BrownianSteps::Coarse`].
+    pub steps: BrownianSteps,
     /// Maximum number of steps per substep. A long substep is split, because long moves are
     /// rejected more often; time beyond this limit is skipped and a warning is logged. Default: 64.
     pub max_steps: u32,
@@ -94,6 +98,7 @@ impl Default for BrownianMotionConfig {
             medium: Medium::default(),
             pace: 1.0e-9,
             seed: 1,
+            steps: BrownianSteps::Coarse,
             max_steps: 64,
         }
     }
@@ -142,6 +147,7 @@ impl Diffusion {
             }
         };
         crowd.set_seed(config.seed);
+        crowd.set_steps(config.steps);
         let mut list = Vec::new();
         for member in members {
             let Ok((prepared, brownian)) = molecules.get(member.entity) else {
@@ -283,12 +289,15 @@ struct StepMolecule<'a> {
     diffuses: bool,
     confinement: Option<(&'a ValidConfinement, &'a CompartmentSurface)>,
     outcome: CollisionOutcome,
+    kind: Option<&'a Molecule>,
 }
 
 /// The rules of a Brownian step, and the collisions so far.
 struct StepRules<'a> {
     molecules: Vec<StepMolecule<'a>>,
     rule: &'a CollisionRule,
+    reactions: &'a MoleculeReactions,
+    pending: &'a mut PendingReactions,
     time: f64,
     /// One collision per pair and substep, regardless of the number of steps.
     collisions: BTreeMap<[u32; 2], MoleculeCollision>,
@@ -305,6 +314,12 @@ impl MoveRules for StepRules<'_> {
                 outcome: one.outcome.of_both(other.outcome),
             });
             if collision.outcome == CollisionOutcome::Stick && !(one.diffuses && other.diffuses) {
+                collision.outcome = CollisionOutcome::Bounce;
+            }
+            let kinds = [one, other].map(|molecule| (molecule.entity, molecule.kind));
+            if collision.outcome == CollisionOutcome::React
+                && !self.pending.draw(self.reactions, kinds, self.time)
+            {
                 collision.outcome = CollisionOutcome::Bounce;
             }
             collision
@@ -324,11 +339,11 @@ impl MoveRules for StepRules<'_> {
 /// Moves the diffusing molecules.
 pub(super) fn diffuse(
     config: Res<BrownianMotionConfig>,
-    rule: Res<CollisionRule>,
+    (rule, reactions): (Res<CollisionRule>, Res<MoleculeReactions>),
     mut worlds: Query<(Entity, &mut MoleculeWorld, &mut RapierRigidBodySet)>,
     confinements: Query<(&InCompartment, &ValidConfinement)>,
     surfaces: Query<&CompartmentSurface>,
-    outcomes: Query<&CollisionOutcome>,
+    outcomes: Query<(&Molecule, Option<&CollisionOutcome>)>,
 ) {
     for (context, mut world, mut bodies) in &mut worlds {
         let world = &mut *world;
@@ -350,11 +365,13 @@ pub(super) fn diffuse(
                     let surface = surfaces.get(held.compartment).ok()?;
                     Some((confinement, surface))
                 });
+            let (kind, outcome) = outcomes.get(entity).ok().unzip();
             molecules.push(StepMolecule {
                 entity,
                 diffuses: diffuses && has_pose && is_movable,
                 confinement,
-                outcome: outcomes.get(entity).copied().unwrap_or_default(),
+                outcome: outcome.flatten().copied().unwrap_or_default(),
+                kind,
             });
         }
         let mut time = f64::from(dt) * config.pace;
@@ -374,6 +391,8 @@ pub(super) fn diffuse(
             let mut rules = StepRules {
                 molecules,
                 rule: &rule,
+                reactions: &reactions,
+                pending: &mut world.reactions,
                 time: world.clock,
                 collisions: BTreeMap::new(),
             };

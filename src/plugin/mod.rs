@@ -21,7 +21,7 @@
 //! | `InRecipe`, `RecipeMembers` | plugin | which molecules and compartments are those of a recipe |
 //! | [`BrownianMotion`] | app | the molecule diffuses |
 //! | [`AccelerationBound`] | app | collisions are reported with their time of impact |
-//! | [`CollisionOutcome`] | app | bounce, stick or pass in such a collision |
+//! | [`CollisionOutcome`] | app | bounce, stick, react or pass in such a collision |
 //! | [`StickJoint`] | both | on an entity of its own: the joint of two molecules that stick |
 //! | [`MoleculeJoint`] | both | on an entity of its own: a joint with limits, as between links of a fiber |
 //! | [`TrajectoryRecorder`] | app | records all molecules in a file |
@@ -31,11 +31,13 @@
 //! | [`CompartmentSurface`] | plugin | the surface of a compartment in the world frame |
 //! | [`MoleculeWorld`] | plugin | contacts, clock and timings, on each Rapier context |
 //!
-//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`].
+//! - Resources: [`ContactModel`], [`MoleculeBackend`], [`BrownianMotionConfig`], [`CollisionRule`],
+//!   [`MoleculeReactions`].
 //! - Messages in a deterministic order, also entity events of molecules with
 //!   [`MoleculeEventsEnabled`]: [`MoleculeContactStarted`], [`MoleculeContactStopped`],
 //!   [`MoleculeCollision`]. Rapier's `CollisionEvent` and `ContactForceEvent` are sent, too, if
 //!   `ActiveEvents` requests them.
+//! - Messages of reactions: [`MoleculesReacted`].
 //! - Messages about errors: [`MoleculeLoadFailed`], [`MoleculeStateError`],
 //!   [`MoleculeBackendFailed`].
 //! - Messages and entity events of recipes: `RecipePacked`, `RecipeFailed`; of recorders:
@@ -67,6 +69,7 @@
 //! PhysicsSet::StepSimulation   runs the schedule MoleculeSubstep for each substep
 //! MoleculeSystems::Publish     messages, entity events, Colliding
 //! PhysicsSet::Writeback        bodies to components                   (Rapier)
+//! MoleculeSystems::React       reactants to products
 //! MoleculeSystems::Record      frames of trajectories
 //! ```
 //!
@@ -155,7 +158,8 @@
 //! they overlap (a GPU reports only overlaps); each such pair of atoms is a *contact*.
 //! [`MoleculeContactStarted`] and [`MoleculeContactStopped`] report start and end, by
 //! substep. A *collision* has a time of impact; [`MoleculeCollision`] reports it for
-//! molecules with [`BrownianMotion`] or an [`AccelerationBound`].
+//! molecules with [`BrownianMotion`] or an [`AccelerationBound`]. [`CollisionOutcome`] decides what
+//! follows; molecules of the kinds in [`MoleculeReactions`] can react (A + B → C).
 //!
 //! # Determinism
 //!
@@ -222,6 +226,7 @@ mod queries;
 mod rapier_body;
 mod rapier_contacts;
 mod rapier_events;
+mod reactions;
 #[cfg(feature = "recipe")]
 mod recipe_assets;
 mod scene_filter;
@@ -266,6 +271,7 @@ pub use picking::{
 pub use plugins::{MoleculePhysicsPlugin, MoleculePlugins};
 pub use prepared_molecule::PreparedMolecule;
 pub use queries::{MoleculeAtom, MoleculeHit, MoleculeQueries, MoleculeQueryFilter, NearestAtom};
+pub use reactions::{MoleculeReactions, MoleculesReacted};
 #[cfg(feature = "recipe")]
 pub use recipe_assets::{MoleculeRecipePlugin, RecipeLoader};
 pub use scene_filter::molecule_scene_filter;
@@ -278,8 +284,8 @@ pub use trajectory_recorder::{RecordEvery, RecordingState, TrajectoryFailed, Tra
 
 use bevy::prelude::*;
 
-/// The system sets of molecules, in their order. `Prepare`, `Collect`, `Publish` and `Record` run
-/// in the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
+/// The system sets of molecules, in their order. `Prepare`, `Collect`, `Publish`, `React` and
+/// `Record` run in the schedule of Rapier, among its [`PhysicsSet`](bevy_rapier3d::prelude::PhysicsSet)s; the
 /// others run in [`MoleculeSubstep`]. See the [module docs](self) for a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SystemSet)]
 pub enum MoleculeSystems {
@@ -306,6 +312,9 @@ pub enum MoleculeSystems {
     /// Writes messages, triggers entity events and updates [`Colliding`]. After
     /// `PhysicsSet::StepSimulation` and before `PhysicsSet::Writeback`.
     Publish,
-    /// Writes the frames of each [`TrajectoryRecorder`]. After `PhysicsSet::Writeback`.
+    /// Replaces the reactants of [`MoleculeReactions`] by their products, and writes
+    /// [`MoleculesReacted`]. After `PhysicsSet::Writeback`.
+    React,
+    /// Writes the frames of each [`TrajectoryRecorder`]. After [`React`](Self::React).
     Record,
 }

@@ -18,6 +18,7 @@ use super::collect_members::{MemberState, MissedBodies};
 use super::collisions::MoleculeCollision;
 use super::contact_events::TouchingPairs;
 use super::external_contacts::ExternalContacts;
+use super::reactions::PendingReactions;
 use crate::backend::Backend;
 use crate::dynamics::{ContactSolverConfig, CrowdContacts, Impulse, MemberIndex};
 use crate::rapier::{MoleculeDispatcher, MoleculePairFilter};
@@ -168,6 +169,9 @@ pub struct MoleculeWorld {
     /// Collisions of the current frame.
     #[reflect(ignore)]
     pub(super) collisions: Vec<MoleculeCollision>,
+    #[reflect(ignore)]
+    pub(super) reactions: PendingReactions,
+    pub(super) blocked_reactions: u64,
 }
 
 impl fmt::Debug for MoleculeWorld {
@@ -247,6 +251,13 @@ impl MoleculeWorld {
     #[must_use]
     pub fn clusters(&self) -> Vec<Vec<Entity>> {
         self.diffusion.clusters()
+    }
+
+    /// Number of reactions so far that did not take place because their products did not fit. See
+    /// [`MoleculeReactions`](super::MoleculeReactions).
+    #[must_use]
+    pub fn blocked_reactions(&self) -> u64 {
+        self.blocked_reactions
     }
 
     /// The molecules, sorted by entity.

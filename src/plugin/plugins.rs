@@ -181,6 +181,8 @@ impl Plugin for MoleculePhysicsPlugin {
             .register_type::<CompartmentSurface>()
             .register_type::<MoleculeWorld>()
             .register_type::<CollisionRule>()
+            .register_type::<MoleculeReactions>()
+            .register_type::<MoleculesReacted>()
             .register_type::<TrajectoryRecorder>()
             .register_type::<RecordEvery>()
             .register_type::<RecordingState>()
@@ -196,10 +198,12 @@ impl Plugin for MoleculePhysicsPlugin {
             .init_resource::<collect_members::RemovedMolecules>()
             .init_resource::<BrownianMotionConfig>()
             .init_resource::<CollisionRule>()
+            .init_resource::<MoleculeReactions>()
             .add_message::<AssetEvent<Mesh>>()
             .add_message::<MoleculeContactStarted>()
             .add_message::<MoleculeContactStopped>()
             .add_message::<MoleculeCollision>()
+            .add_message::<MoleculesReacted>()
             .add_message::<MoleculeStateError>()
             .add_message::<MoleculeBackendFailed>()
             .add_message::<TrajectoryFailed>()
@@ -273,7 +277,8 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
             MoleculeSystems::Publish
                 .after(PhysicsSet::StepSimulation)
                 .before(PhysicsSet::Writeback),
-            MoleculeSystems::Record.after(PhysicsSet::Writeback),
+            MoleculeSystems::React.after(PhysicsSet::Writeback),
+            MoleculeSystems::Record.after(MoleculeSystems::React),
         ),
     )
     .add_systems(
@@ -310,10 +315,12 @@ pub(super) fn add_frame_systems(app: &mut App, schedule: Interned<dyn ScheduleLa
                 .in_set(MoleculeSystems::Collect),
             (
                 contact_events::publish_contacts,
+                reactions::accept_reactions,
                 collisions::publish_collisions,
             )
                 .chain()
                 .in_set(MoleculeSystems::Publish),
+            reactions::replace_reactants.in_set(MoleculeSystems::React),
             trajectory_recorder::record_trajectories.in_set(MoleculeSystems::Record),
         ),
     );

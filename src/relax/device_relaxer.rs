@@ -30,6 +30,20 @@ pub struct DeviceScene<'a> {
     pub gap: f32,
 }
 
+/// How a device finds contacts. The contacts are the same; sums differ by rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceSearch {
+    /// Fixed-radius nearest neighbors: a sorted uniform grid.
+    #[default]
+    Ffrnn,
+    /// Compares every sphere with every other: the baseline of Pauschenwein (2022, chapter 5).
+    ///
+    /// Its CPU reference is a [`Relaxer`](super::Relaxer) with
+    /// [`BruteForce`](crate::search::BruteForce) as its [search](super::Relaxer::set_search).
+    BruteForce,
+}
+
 /// Weights of the direction between centers; see
 /// [`Projection`](crate::force::Projection).
 #[derive(Clone, Copy, Debug, PartialEq)]

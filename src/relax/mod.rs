@@ -72,7 +72,9 @@ pub use checkpoint::{CheckpointError, RelaxCheckpoint};
 pub use coarse_start::CoarseStart;
 pub use config::{ReactionLaw, RelaxConfig};
 pub use crowd_edit::CrowdEdit;
-pub use device_relaxer::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
+pub use device_relaxer::{
+    CenterWeights, DeviceRelaxer, DeviceScene, DeviceSearch, DeviceStep, Motion,
+};
 pub use error::RelaxError;
 #[cfg(feature = "gpu")]
 pub use gpu_relaxer::GpuRelaxer;
@@ -84,6 +86,7 @@ pub use report::{CountedSpheres, RelaxReport, RelaxStatus, StageTimes, StopReaso
 #[doc(hidden)]
 pub mod shader_types {
     pub use super::gpu_relaxer::{
-        GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+        GpuBody, GpuContactBatch, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush,
+        GpuRelaxCounters,
     };
 }

@@ -33,8 +33,9 @@
 //! | [`UniformGrid`] | counting-sorted grid (FFRNN); Pauschenwein 2022, chapters 3 and 4 | spheres of about one size |
 //! | [`HierarchicalGrid`] | one grid per size; Johnson and Whalley 2002, section 5; Kim, Guibas and Shin 2005, section 3.1 | spheres of many sizes |
 //! | [`HashGrid`] | cells in a hash table; Turk 1989, section 5.2 | small scenes |
-//! | [`LinearKdTree`] | sorted locational codes; Poirrier 2009 | boxes of very different sizes |
+//! | [`LinearKdTree`] | sorted locational codes; Poirrier 2009 | boxes with edges of very different lengths, more than 100 to 1 |
 //! | [`SweepAndPrune`] | sorted end points; Baraff 1992, as in Poirrier 2009 | few boxes, or little motion |
+//! | [`boxes::AutoBoxes`] | chooses between the kd-tree and the next one | any boxes |
 //! | [`boxes::BoxGrid`] | uniform grid of boxes, oversize boxes apart | boxes of molecules |
 //! | [`BruteForce`] | all pairs | reference of the tests; up to about a hundred spheres |
 //!
@@ -65,7 +66,7 @@ pub(crate) mod uniform_grid;
 pub use auto_grid::AutoGrid;
 pub use brute_force::BruteForce;
 pub use error::SearchError;
-pub use hash_grid::{CellOccupancy, HashGrid, cell_occupancy};
+pub use hash_grid::HashGrid;
 pub use hierarchical_grid::HierarchicalGrid;
 pub use linear_kd_tree::{LinearKdTree, Selection};
 pub(crate) use molecules::MoleculePairSearch;

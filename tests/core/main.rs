@@ -3,7 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../../benches/papers/turk/cell_lists.rs"]
+mod cell_lists;
 mod certificate;
+#[path = "../../benches/papers/turk/check.rs"]
+mod check;
 mod clashes;
 mod closest_distance;
 mod compartment;
@@ -13,9 +17,6 @@ mod elements_and_labels;
 mod export;
 mod fibers;
 mod force_laws;
-#[path = "../../benches/docking/hashed_grid.rs"]
-mod hashed_grid;
-mod hashed_grid_queries;
 mod local_grid;
 mod membrane_proteins;
 mod membranes;
@@ -37,4 +38,5 @@ mod scene_files;
 mod scenes;
 mod search;
 mod trajectory;
+mod turks_bump;
 mod vesicle_relaxation;

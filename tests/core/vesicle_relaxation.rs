@@ -270,6 +270,33 @@ fn the_thesis_law_reduces_overlaps() {
     assert_status_matches(&crowd, &report.end);
 }
 
+/// The scene and the start of the thesis (algorithm 4.2), at a density that its law can solve.
+#[test]
+fn the_law_of_the_thesis_brings_a_vesicle_to_rest() {
+    for seed in 1..=2 {
+        let config = VesicleConfig {
+            size: VesicleSize::Density {
+                lipids: 300,
+                area_per_lipid: 2.0,
+            },
+            start: VesicleStart::Uniform,
+            seed,
+            ..VesicleConfig::default()
+        };
+        let Vesicle { crowd, radius, .. } = vesicle(popc(), &config).unwrap();
+        let config = RelaxConfig {
+            law: ReactionLaw::Thesis(ThesisSteps::default()),
+            ..RelaxConfig::default()
+        };
+        let mut relaxer = Relaxer::new(crowd, config).unwrap();
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert!(report.start.overlaps > 10_000, "{report:?}");
+        assert!(report.converged(), "seed {seed}: {report:?}");
+        assert_eq!(overlaps_by_brute_force(relaxer.crowd()), (0, 0.0));
+        assert_eq!(out_of_place_by_hand(relaxer.crowd(), radius), 0);
+    }
+}
+
 #[test]
 fn an_interrupted_run_reports_its_last_poses() {
     let mut relaxer = Relaxer::new(small_vesicle(1).crowd, RelaxConfig::default()).unwrap();

@@ -10,3 +10,6 @@ mod test_common;
 mod bench_harness;
 mod command_line;
 mod lipid_bilayer_editor;
+#[path = "../../examples/docking/rocking.rs"]
+mod rocking;
+mod rocking_of_the_view;

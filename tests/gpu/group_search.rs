@@ -182,7 +182,7 @@ fn groups_of_a_vesicle_are_the_same_in_every_run() {
 
 #[test]
 fn a_group_search_that_runs_out_of_memory_stays_usable() {
-    for memory_bytes in [60_000, 150_000, 400_000, 700_000] {
+    for memory_bytes in [250_000, 400_000, 550_000, 700_000] {
         let options = GpuOptions {
             memory_bytes: Some(memory_bytes),
             ..GpuOptions::default()

@@ -7,12 +7,15 @@ use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::compartment::{Leaflet, Placement, SphereShell};
 use bevy_rapier_molecules::crowd::{Crowd, CrowdMember};
 use bevy_rapier_molecules::force::{Projection, Push, ThesisSteps};
+use bevy_rapier_molecules::gpu::GpuDevice;
 use bevy_rapier_molecules::molecule::{LoadOptions, MoleculeTemplate, load};
 use bevy_rapier_molecules::pose::Pose;
 use bevy_rapier_molecules::relax::{
-    ReactionLaw, RelaxConfig, RelaxError, RelaxStatus, Relaxer, StopReason,
+    DeviceSearch, GpuRelaxer, ReactionLaw, RelaxConfig, RelaxError, RelaxStatus, Relaxer,
+    StopReason,
 };
 use bevy_rapier_molecules::scenes::{VesicleConfig, VesicleSize, VesicleStart, vesicle};
+use bevy_rapier_molecules::search::BruteForce;
 use glam::{Quat, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -172,6 +175,91 @@ fn pushes_equal_those_of_the_cpu() {
             assert_close(&format!("{kind}, shift"), of(|push| push.linear));
             assert_close(&format!("{kind}, turn"), of(|push| push.angular));
         }
+    }
+}
+
+/// A relaxer on `device` that finds contacts by brute force.
+fn by_brute_force(crowd: Crowd, config: RelaxConfig, device: &Arc<GpuDevice>) -> Relaxer {
+    let device = Arc::clone(device);
+    let relaxer = Relaxer::with_device_relaxer(crowd, config, move |scene| {
+        let search = DeviceSearch::BruteForce;
+        let relaxer = GpuRelaxer::with_search(Arc::clone(&device), scene, search)?;
+        Ok(Box::new(relaxer))
+    });
+    let relaxer = relaxer.unwrap();
+    assert_eq!(relaxer.device_error(), None);
+    relaxer
+}
+
+#[test]
+fn pushes_by_brute_force_equal_those_of_the_grid_and_of_the_cpu() {
+    let Some(device) = device() else { return };
+    for (name, crowd) in [
+        ("POPC", popc_vesicle(60, 6, 3.2)),
+        ("mixed radii", mixed_crowd(150)),
+    ] {
+        for law in unlimited_laws() {
+            let mut brute = by_brute_force(crowd.clone(), config(law), &device);
+            let mut grid = Relaxer::on_device(crowd.clone(), config(law), &device).unwrap();
+            let mut cpu = Relaxer::new(crowd.clone(), config(law)).unwrap();
+            cpu.set_search(Some(Box::new(BruteForce)));
+            // The kernels compare the same numbers.
+            assert_eq!(brute.status(), grid.status(), "{name}");
+            assert_same_status(&brute.status(), &cpu.status());
+            assert!(brute.status().overlaps > 1000, "{:?}", brute.status());
+            for relaxer in [&mut brute, &mut grid, &mut cpu] {
+                relaxer.step().unwrap();
+            }
+            let brute = brute.pushes().unwrap();
+            for (other, pushes) in [
+                ("grid", grid.pushes().unwrap()),
+                ("CPU", cpu.pushes().unwrap()),
+            ] {
+                let pairs = pushes.iter().zip(&brute);
+                let kind = format!("{name}, {}, {other}", law.name());
+                let of =
+                    |part: fn(&Push) -> Vec3| pairs.clone().map(move |(a, b)| (part(a), part(b)));
+                assert_close(&format!("{kind}, shift"), of(|push| push.linear));
+                assert_close(&format!("{kind}, turn"), of(|push| push.angular));
+            }
+        }
+    }
+}
+
+/// Few spheres, coincident ones, and some far from the origin.
+#[test]
+fn brute_force_counts_the_same_overlaps_as_the_grid_and_the_cpu() {
+    let Some(device) = device() else { return };
+    for (molecules, at, overlaps) in [
+        (0, Vec3::ZERO, 0),
+        (1, Vec3::ZERO, 0),
+        (2, Vec3::ONE, 2),
+        (50, Vec3::ONE, 50 * 49 / 2 * 2),
+        (50, Vec3::splat(3000.0), 50 * 49 / 2 * 2),
+    ] {
+        let crowd = free_crowd(rod(2), &vec![at; molecules]);
+        let config = RelaxConfig::default();
+        let brute = by_brute_force(crowd.clone(), config, &device).status();
+        let grid = Relaxer::on_device(crowd.clone(), config, &device).unwrap();
+        let cpu = Relaxer::new(crowd, config).unwrap().status();
+        assert_eq!((brute, grid.status()), (grid.status(), cpu));
+        assert!(brute.overlaps >= overlaps, "{brute:?}");
+    }
+}
+
+#[test]
+fn brute_force_brings_molecules_to_rest() {
+    let Some(device) = device() else { return };
+    for positions in [&[][..], &[Vec3::ONE][..], &[Vec3::ONE; 6][..]] {
+        let crowd = free_crowd(rod(2), positions);
+        let mut relaxer = by_brute_force(crowd, RelaxConfig::default(), &device);
+        let report = relaxer.run(|_| ControlFlow::Continue(())).unwrap();
+        assert_eq!(
+            (report.reason, report.device_error),
+            (StopReason::AtRest, None)
+        );
+        let cpu = Relaxer::new(relaxer.into_crowd(), RelaxConfig::default()).unwrap();
+        assert_eq!(cpu.status().unresolved, 0);
     }
 }
 

@@ -13,7 +13,7 @@ use bevy_rapier_molecules::gpu::shader_types::{
 };
 use bevy_rapier_molecules::gpu::{GpuPose, GpuSumMax, SHADERS, Shader};
 use bevy_rapier_molecules::relax::shader_types::{
-    GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+    GpuBody, GpuContactBatch, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
 };
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
@@ -236,6 +236,15 @@ fn structs_have_the_same_layout_in_rust_and_wgsl() {
         leeway,
         tilt_leeway,
         spare,
+    );
+    assert_mirrors!(
+        GpuContactBatch,
+        module("contacts_brute_force"),
+        "ContactBatch",
+        first_sphere,
+        end_sphere,
+        first_other,
+        end_other,
     );
     assert_mirrors!(
         GpuRelaxCounters,

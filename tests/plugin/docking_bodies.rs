@@ -15,7 +15,7 @@ use physics_push::{PushPlugin, PushState};
 #[path = "../../examples/docking/physics_push.rs"]
 mod physics_push;
 
-const ROLES: [Role; 2] = [Role::Receptor, Role::Ligand];
+const ROLES: [Role; 2] = [Role::Receptor, Role::LIGAND];
 
 /// Target speed, nm/s.
 const SPEED: f32 = 0.8;
@@ -61,15 +61,20 @@ fn run_frames(
 ) {
     for _ in 0..frames {
         let mut push = app.world_mut().resource_mut::<PushState>();
-        push.requested = Some(ROLES.map(|role| {
+        let molecule = |role: Role| {
             let template = Arc::clone(session.molecule(role).template());
             (template, session.pose(role))
-        }));
+        };
+        push.requested = session.roles().map(molecule).collect();
         let target = RigidMotion::translation(velocity);
         push.driven = (velocity != Vec3::ZERO).then_some((session.config().moved, target));
         app.update();
-        let reached = app.world().resource::<PushState>().reached.unwrap();
-        if reached != ROLES.map(|role| session.pose(role)) {
+        let reached = app.world().resource::<PushState>().reached.clone();
+        if !session
+            .roles()
+            .map(|role| session.pose(role))
+            .eq(reached.iter().copied())
+        {
             let input = SessionInput::BodyPoses(reached);
             recorder.record(&input).unwrap();
             session.apply(&input).unwrap();
@@ -107,7 +112,9 @@ fn bodies_push_each_other_and_replay_needs_no_physics() {
     let clashes = session.clashes();
     let smallest = ROLES.map(|role| session.template(role).radii().to_vec());
     let smallest = smallest.iter().flatten().copied().fold(f32::MAX, f32::min);
-    let deepest = clashes.iter().map(|pair| depth(&session, pair.a, pair.b));
+    let deepest = clashes
+        .iter()
+        .map(|clash| depth(&session, clash.atoms.a, clash.atoms.b));
     let deepest = deepest.fold(0.0, f32::max);
     assert!(deepest < 0.5 * smallest, "{deepest} of {smallest}");
     // They come to rest; then the other molecule is moved.
@@ -117,10 +124,10 @@ fn bodies_push_each_other_and_replay_needs_no_physics() {
         session.apply(&input).unwrap();
     };
     change(&mut session, SessionInput::SwitchMoved);
-    let rest = session.pose(Role::Ligand).position;
+    let rest = session.pose(Role::LIGAND).position;
     run_frames(&mut app, &mut session, &mut recorder, (120, -inwards));
     assert!(
-        session.pose(Role::Ligand).position.distance(rest) > 0.2,
+        session.pose(Role::LIGAND).position.distance(rest) > 0.2,
         "the ligand is pushed along"
     );
     // Another mode continues from a free pose.
@@ -157,7 +164,7 @@ fn depth(session: &Session, receptor: u32, ligand: u32) -> f32 {
         )
     };
     let ((one, reach), (other, radius)) =
-        (atom(Role::Receptor, receptor), atom(Role::Ligand, ligand));
+        (atom(Role::Receptor, receptor), atom(Role::LIGAND, ligand));
     reach + radius - one.distance(other)
 }
 
@@ -166,20 +173,20 @@ fn bodies_respawn_at_new_poses_and_despawn_on_request() {
     let (mut app, mut session) = (app(), session());
     let mut recorder = Recorder::new(Vec::new(), &session).unwrap();
     run_frames(&mut app, &mut session, &mut recorder, (30, Vec3::NEG_Y));
-    assert!(session.pose(Role::Ligand).position.y < -0.2);
+    assert!(session.pose(Role::LIGAND).position.y < -0.2);
     let far = Pose::from_translation(Vec3::Y * 20.0);
     session
-        .apply(&SessionInput::Place(Role::Ligand, far))
+        .apply(&SessionInput::Place(Role::LIGAND, far))
         .unwrap();
     // Other radii respawn the bodies, too.
     session.apply(&SessionInput::Radii(0.5)).unwrap();
     run_frames(&mut app, &mut session, &mut recorder, (10, Vec3::ZERO));
     // Respawned bodies are at rest.
-    assert!(session.pose(Role::Ligand).position.distance(far.position) < 1.0e-4);
-    app.world_mut().resource_mut::<PushState>().requested = None;
+    assert!(session.pose(Role::LIGAND).position.distance(far.position) < 1.0e-4);
+    app.world_mut().resource_mut::<PushState>().requested = Vec::new();
     app.update();
     app.update();
-    assert_eq!(app.world().resource::<PushState>().reached, None);
+    assert!(app.world().resource::<PushState>().reached.is_empty());
     let mut molecules = app.world_mut().query::<&Molecule>();
     assert_eq!(molecules.iter(app.world()).count(), 0);
 }

@@ -35,6 +35,7 @@ mod pointer_events;
 mod queries;
 mod query_oracle;
 mod rapier_components;
+mod reactions;
 #[cfg(feature = "recipe")]
 mod recipe_files;
 #[cfg(feature = "recipe")]

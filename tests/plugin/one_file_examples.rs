@@ -57,6 +57,8 @@ mod meetings;
 mod picking;
 #[path = "../../examples/ray_cast.rs"]
 mod ray_cast;
+#[path = "../../examples/reactions.rs"]
+mod reactions;
 #[cfg(feature = "recipe")]
 #[path = "../../examples/recipe.rs"]
 mod recipe;
@@ -368,6 +370,29 @@ fn meetings_logs_meetings_and_space_breaks_the_bonds() {
     press(&mut app, KeyCode::Space);
     app.update();
     assert_eq!(bonds(&mut app), 0);
+}
+
+#[test]
+fn reactions_assemble_hemoglobin_and_space_switches_them_off() {
+    let mut app = start("reactions", reactions::example);
+    let counts = |app: &mut App| {
+        let world = app.world_mut();
+        let mut molecules = world.query::<&Molecule>();
+        let name = |molecule: &Molecule| molecule.0.path().unwrap().to_string();
+        let names: Vec<String> = molecules.iter(world).map(name).collect();
+        let count = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
+        ["#ChainA", "#ChainB", "4hhb.bcif.gz", "1gzx.pdb"].map(count)
+    };
+    run_second(&mut app);
+    let [alpha, beta, pairs, proteins] = counts(&mut app);
+    assert!(pairs + proteins > 0);
+    assert_eq!([alpha, beta], [12 - pairs - 2 * proteins; 2]);
+    let lines = log::count(&["reactions", " react to "]);
+    assert_eq!(lines, pairs + 3 * proteins);
+    press(&mut app, KeyCode::Space);
+    let before = counts(&mut app);
+    run(&mut app, 60);
+    assert_eq!(counts(&mut app), before);
 }
 
 #[test]

@@ -119,7 +119,10 @@ fn show_status(ui: &mut Ui, editor: &mut Editor) {
     let (molecules, atoms) = (latest.molecules.len(), latest.atoms);
     let (outer, inner) = (latest.layout.outer, latest.layout.inner);
     ui.label(format!("{molecules} molecules, {atoms} atoms"))
-        .on_hover_text(format!("{outer} lipids outside, {inner} inside"));
+        .on_hover_text(match editor.preset.filled_sphere() {
+            Some(_) => "anywhere in the sphere".into(),
+            None => format!("{outer} lipids outside, {inner} inside"),
+        });
     ui.label(format!(
         "iteration {}: {} {}overlaps, deepest {:.4} nm",
         latest.sample.iteration,

@@ -8,7 +8,7 @@ use bevy_egui::egui::{
 use bevy_rapier_molecules::backend::Backend;
 use bevy_rapier_molecules::force::{Projection, ThesisSteps};
 use bevy_rapier_molecules::relax::capacity::CapacityWarning;
-use bevy_rapier_molecules::scenes::VesicleStart;
+use bevy_rapier_molecules::scenes::{FilledSphereConfig, VesicleStart};
 
 use super::super::library::{LIPIDS, PROTEINS};
 use super::super::membrane_scene::{MembraneScene, ProteinCopies, Shape};
@@ -204,20 +204,31 @@ fn show_vesicle(ui: &mut Ui, preset: &mut Preset, latest: Option<&Snapshot>) {
     let warnings = latest.map_or(&[][..], |latest| &latest.warnings);
     let outer = warnings.iter().find(|warning| warning.offset_nm > 0.0);
     let inner = warnings.iter().find(|warning| warning.offset_nm <= 0.0);
-    logarithmic(ui, &mut preset.outer, 0..=20_000, "outer leaflet");
-    warn(ui, outer);
-    logarithmic(ui, &mut preset.inner, 0..=20_000, "inner leaflet");
-    warn(ui, inner);
+    let mut is_filled = preset.inside.is_some();
+    ui.checkbox(&mut is_filled, "anywhere in the sphere");
+    if is_filled {
+        let molecules = FilledSphereConfig::default().molecules;
+        let inside = preset.inside.get_or_insert(molecules);
+        logarithmic(ui, inside, 0..=20_000, "molecules");
+    } else {
+        preset.inside = None;
+        logarithmic(ui, &mut preset.outer, 0..=20_000, "outer leaflet");
+        warn(ui, outer);
+        logarithmic(ui, &mut preset.inner, 0..=20_000, "inner leaflet");
+        warn(ui, inner);
+    }
     let radius = Slider::new(&mut preset.radius, 2.0..=100.0).logarithmic(true);
     ui.add(radius.suffix(" nm").max_decimals(2).text("radius"));
     if outer.is_some() || inner.is_some() {
         ui.colored_label(WARNING_COLOR, "too small for this number of molecules");
     }
-    ui.horizontal(|ui| {
-        ui.selectable_value(&mut preset.start, VesicleStart::Even, "even");
-        ui.selectable_value(&mut preset.start, VesicleStart::Uniform, "uniform");
-        ui.label("start");
-    });
+    if preset.inside.is_none() {
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut preset.start, VesicleStart::Even, "even");
+            ui.selectable_value(&mut preset.start, VesicleStart::Uniform, "uniform");
+            ui.label("start");
+        });
+    }
 }
 
 /// Warns below a slider that the molecules may not fit.

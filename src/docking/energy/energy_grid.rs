@@ -13,11 +13,12 @@ use crate::pose::Pose;
 /// Number of maps that all ligands need: charge, solvation cost, solvation volume.
 const COMMON_MAPS: usize = 3;
 
-/// Energy of a ligand around a receptor, interpolated on a grid.
+/// Energy of ligands around a receptor, interpolated on a grid. Ligands do not act on each other.
 #[derive(Clone, Debug)]
 pub struct EnergyGrid {
     config: EnergyConfig,
-    atoms: Vec<ProbeAtom>,
+    /// The atoms of each ligand.
+    ligands: Vec<Vec<ProbeAtom>>,
     low: Vec3,
     /// 1 / spacing, 1/nm.
     inverse_spacing: f32,
@@ -53,8 +54,24 @@ impl EnergyGrid {
         ligand: &ForceFieldMolecule,
         config: &EnergyConfig,
     ) -> Result<Self, EnergyError> {
+        Self::for_ligands(receptor, std::slice::from_ref(ligand), config)
+    }
+
+    /// Computes one grid for several ligands, which share the maps of their common types.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn for_ligands(
+        receptor: &ForceFieldMolecule,
+        ligands: &[ForceFieldMolecule],
+        config: &EnergyConfig,
+    ) -> Result<Self, EnergyError> {
         config.check()?;
-        let (probes, atoms) = probe_atoms(ligand);
+        let mut probes = Vec::new();
+        let ligands = ligands
+            .iter()
+            .map(|ligand| probe_atoms(ligand, &mut probes));
+        let ligands = ligands.collect();
         let margin = Vec3::splat(config.cutoff + config.spacing);
         let [low, high] = bounding_box(receptor.template().positions());
         let (low, high) = (low - margin, high + margin);
@@ -73,7 +90,7 @@ impl EnergyGrid {
         let mut values = vec![0.0; nx * ny * nz * maps];
         let mut grid = Self {
             config: *config,
-            atoms,
+            ligands,
             low,
             inverse_spacing: 1.0 / config.spacing,
             counts,
@@ -101,18 +118,44 @@ impl EnergyGrid {
         self.values.len() * size_of::<f32>()
     }
 
-    /// The interaction with the ligand at `pose`: one trilinear interpolation per atom.
+    /// The interaction with the first ligand at `pose`: one trilinear interpolation per atom.
     ///
     /// Zero beyond the cutoff, and for poses that are not finite.
     #[must_use]
     pub fn interaction(&self, pose: &Pose, receptor_pose: &Pose) -> Interaction {
+        let atoms = self.ligands.first().into_iter().flatten();
+        self.sum(atoms.map(|atom| (atom.position, atom)), pose, receptor_pose)
+    }
+
+    /// The [`interaction`](Self::interaction) with a ligand whose atoms are at other `positions` of
+    /// its body frame, nm. Zero if there is no such ligand.
+    #[must_use]
+    pub fn interaction_with(
+        &self,
+        ligand: usize,
+        positions: &[Vec3],
+        pose: &Pose,
+        receptor_pose: &Pose,
+    ) -> Interaction {
+        let atoms = self.ligands.get(ligand).into_iter().flatten();
+        self.sum(positions.iter().copied().zip(atoms), pose, receptor_pose)
+    }
+
+    /// The sum over atoms at positions in the body frame.
+    #[inline]
+    fn sum<'a>(
+        &self,
+        atoms: impl Iterator<Item = (Vec3, &'a ProbeAtom)>,
+        pose: &Pose,
+        receptor_pose: &Pose,
+    ) -> Interaction {
         let to_frame = receptor_pose.rotation.inverse();
         let center = to_frame * (pose.position - receptor_pose.position);
         let rotation: Quat = to_frame * pose.rotation;
         let mut total = Interaction::default();
         let (mut force, mut torque) = (Vec3::ZERO, Vec3::ZERO);
-        for atom in &self.atoms {
-            let arm = rotation * atom.position;
+        for (position, atom) in atoms {
+            let arm = rotation * position;
             let Some(([vdw, charge, water], gradient)) = self.sample(center + arm, atom) else {
                 continue;
             };
@@ -133,15 +176,15 @@ impl EnergyGrid {
         self.interaction(pose, receptor_pose).energy()
     }
 
-    /// Mean energy per atom of the ligand, without charges, if all atoms were at one point of
+    /// Mean energy per atom of the first ligand, without charges, if all atoms were at one point of
     /// the receptor's body frame, kJ/mol. Low in pockets.
     pub(in crate::docking) fn point_energy(&self, point: Vec3) -> f64 {
-        let atoms = self.atoms.iter();
-        let samples = atoms.filter_map(|atom| self.sample(point, atom));
+        let atoms = self.ligands.first().map_or(&[][..], Vec::as_slice);
+        let samples = atoms.iter().filter_map(|atom| self.sample(point, atom));
         let sum: f64 = samples
             .map(|([vdw, _, water], _)| f64::from(vdw + water))
             .sum();
-        sum / self.atoms.len() as f64
+        sum / atoms.len() as f64
     }
 
     /// Lennard-Jones, Coulomb and solvation energy of an atom at a point of the receptor's body
@@ -236,9 +279,8 @@ impl EnergyGrid {
     }
 }
 
-/// The distinct Lennard-Jones types of a ligand, and its atoms.
-fn probe_atoms(ligand: &ForceFieldMolecule) -> (Vec<LennardJones>, Vec<ProbeAtom>) {
-    let mut probes: Vec<LennardJones> = Vec::new();
+/// The atoms of a ligand. Adds its Lennard-Jones types to the distinct ones in `probes`.
+fn probe_atoms(ligand: &ForceFieldMolecule, probes: &mut Vec<LennardJones>) -> Vec<ProbeAtom> {
     let mut atoms = Vec::with_capacity(ligand.lennard_jones.len());
     for (k, parameters) in ligand.lennard_jones.iter().enumerate() {
         let known = probes.iter().position(|probe| probe == parameters);
@@ -254,7 +296,7 @@ fn probe_atoms(ligand: &ForceFieldMolecule) -> (Vec<LennardJones>, Vec<ProbeAtom
             solvation: [solvation.cost, solvation.volume].map(|value| value as f32),
         });
     }
-    (probes, atoms)
+    atoms
 }
 
 /// An atom of the receptor.

@@ -14,10 +14,6 @@ const MODES: [(&str, ResponseMode); 4] = [
     ("push", ResponseMode::Push),
 ];
 
-/// Names of the roles.
-pub(super) const ROLES: [(&str, Role); 2] =
-    [("receptor", Role::Receptor), ("ligand", Role::Ligand)];
-
 const SWITCHES: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static str {
@@ -42,14 +38,13 @@ pub(super) fn format(input: &SessionInput) -> String {
             numbers("move", &[x, y, z, u, v, w]);
         }
         SessionInput::Place(role, pose) => {
-            let head = format!("place {}", word(&ROLES, *role));
-            numbers(&head, &pose_numbers(pose));
+            numbers(&format!("place {role}"), &pose_numbers(pose));
         }
+        SessionInput::Turn { bond, angle } => numbers(&format!("turn {bond}"), &[*angle]),
+        SessionInput::Torsions(role, angles) => numbers(&format!("torsions {role}"), angles),
         SessionInput::BodyPoses(poses) => {
-            numbers(
-                "carried",
-                poses.map(|pose| pose_numbers(&pose)).as_flattened(),
-            );
+            let poses: Vec<[f32; 7]> = poses.iter().map(pose_numbers).collect();
+            numbers("carried", poses.as_flattened());
         }
         SessionInput::Radii(factor) => numbers("radii", &[*factor]),
         SessionInput::SwitchMoved => line.push_str("switch"),
@@ -74,10 +69,28 @@ pub(super) fn parse(line: &str) -> Result<SessionInput, &'static str> {
             })
         }
         "place" => {
-            let role = lookup(&ROLES, words.next(), "expected receptor or ligand")?;
+            let role = role(words.next())?;
             SessionInput::Place(role, pose(&mut words)?)
         }
-        "carried" => SessionInput::BodyPoses([pose(&mut words)?, pose(&mut words)?]),
+        "turn" => {
+            let bond = words.next().and_then(|word| word.parse().ok());
+            let bond = bond.ok_or("expected the index of a bond")?;
+            let [angle] = numbers(&mut words)?;
+            SessionInput::Turn { bond, angle }
+        }
+        "torsions" => {
+            let role = role(words.next())?;
+            let angles = words.by_ref().map(number);
+            SessionInput::Torsions(role, angles.collect::<Result<_, _>>()?)
+        }
+        "carried" => {
+            let mut words = words.by_ref().peekable();
+            let mut poses = Vec::new();
+            while words.peek().is_some() {
+                poses.push(pose(&mut words)?);
+            }
+            SessionInput::BodyPoses(poses)
+        }
         "radii" => SessionInput::Radii(numbers::<1>(&mut words)?[0]),
         "switch" => SessionInput::SwitchMoved,
         "free" => SessionInput::MoveToFreePose,
@@ -94,6 +107,11 @@ pub(super) fn parse(line: &str) -> Result<SessionInput, &'static str> {
         None => Ok(input),
         Some(_) => Err("too many words"),
     }
+}
+
+fn role(word: Option<&str>) -> Result<Role, &'static str> {
+    let role = word.and_then(Role::parse);
+    role.ok_or("expected receptor or ligand")
 }
 
 fn lookup<T: Copy>(
@@ -120,12 +138,17 @@ fn numbers<'a, const N: usize>(
     words: &mut impl Iterator<Item = &'a str>,
 ) -> Result<[f32; N], &'static str> {
     let mut numbers = [0.0_f32; N];
-    for number in &mut numbers {
-        let word = words.next().ok_or("fewer numbers than expected")?;
-        *number = word.parse().map_err(|_| "not a number")?;
-        if !number.is_finite() {
-            return Err("a number is not finite");
-        }
+    for place in &mut numbers {
+        *place = number(words.next().ok_or("fewer numbers than expected")?)?;
     }
     Ok(numbers)
+}
+
+fn number(word: &str) -> Result<f32, &'static str> {
+    let number: f32 = word.parse().map_err(|_| "not a number")?;
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err("a number is not finite")
+    }
 }

@@ -1,21 +1,27 @@
 //! Recording and replaying sessions as text, bit for bit.
 //!
 //! ```text
-//! docking-log 1
+//! docking-log 2
 //! receptor 3f0c5a1d9be87244 2603 t4_lysozyme_l99a
 //! ligand 9a1be0c4d5526f13 18 p_xylene
+//! ligand2 b07d6a7158c2f0e9 134 popc
 //! energy none
 //! place ligand 4.2 4.5 1.8 0.0 0.0 0.0 1.0
 //! response slide
 //! move 0.1 0.0 0.0 0.0 0.0 0.0
-//! end 3 5bd0f1e2a3948576
+//! switch
+//! turn 3 0.05
+//! end 5 5bd0f1e2a3948576
 //! ```
 //!
 //! The head has a digest, the number of atoms and the name of each molecule, and the energy
-//! settings. Each following line is a [`SessionInput`]; numbers parse to the same bits. Poses of
-//! rigid bodies are recorded as `carried` (receptor and ligand), so that a replay needs no
-//! physics. The end line has the number of inputs and a digest of the final poses; a log
-//! without it is truncated.
+//! settings. Each following line is a [`SessionInput`]; numbers parse to the same bits. `switch`
+//! selects the next molecule, `turn` turns a bond of the selected one, `torsions` sets all bonds of
+//! a ligand. Poses of rigid bodies are recorded as `carried` (all molecules in the order of the
+//! head), so that a replay needs no physics. The end line has the number of inputs and a digest of
+//! the final poses and torsions; a log without it is truncated.
+//!
+//! Logs of version 1 are played as well: they have one ligand and no torsions.
 
 mod input_text;
 
@@ -23,19 +29,19 @@ use std::io::{self, Write};
 
 use thiserror::Error;
 
-use self::input_text::{ROLES, pose_numbers};
+use self::input_text::pose_numbers;
 use super::energy::EnergyConfig;
-use super::{Session, SessionConfig, SessionInput};
+use super::{Role, Session, SessionConfig, SessionInput};
 use crate::molecule::MoleculeTemplate;
 
 /// First word of a log.
 const MAGIC: &str = "docking-log";
 
-/// The format version.
-const VERSION: u32 = 1;
+/// The version of the format that is written.
+const VERSION: u32 = 2;
 
-/// Number of lines before the first input.
-const HEAD_LINES: usize = 4;
+/// The versions that are played.
+const VERSIONS: [&str; 2] = ["1", "2"];
 
 /// Maximum number of characters of a line in an error message.
 const MAX_SHOWN: usize = 60;
@@ -48,7 +54,7 @@ pub enum LogError {
     #[error("not a docking log: the first line must start with 'docking-log'")]
     NotALog,
     /// The log has an unsupported version.
-    #[error("the log has version '{version}'; only version {VERSION} is supported")]
+    #[error("the log has version '{version}'; only versions up to {VERSION} are supported")]
     Version {
         /// The version in the log.
         version: String,
@@ -83,13 +89,21 @@ pub enum LogError {
         /// Actual number of inputs.
         found: usize,
     },
+    /// The log was recorded with another number of molecules.
+    #[error("the log was recorded with {logged} molecules, not {given}")]
+    MoleculeCount {
+        /// Number of molecules in the log.
+        logged: usize,
+        /// Number of molecules in the session.
+        given: usize,
+    },
     /// The log was recorded with another molecule.
     #[error(
         "the log was recorded with another {role}: '{logged}' ({logged_atoms} atoms), not '{given}' ({given_atoms} atoms)"
     )]
     OtherMolecule {
-        /// `"receptor"` or `"ligand"`.
-        role: &'static str,
+        /// The role of the molecule.
+        role: Role,
         /// Name of the molecule in the log.
         logged: String,
         /// Number of its atoms.
@@ -128,24 +142,32 @@ impl<W: Write> Recorder<W> {
     /// If writing fails.
     pub fn new(mut writer: W, session: &Session) -> io::Result<Self> {
         writeln!(writer, "{MAGIC} {VERSION}")?;
-        for (word, role) in ROLES {
+        for role in session.roles() {
             let molecule = session.template(role);
             let (digest, atoms) = (molecule_digest(molecule), molecule.atom_count());
             // The name is the rest of the line.
             let name = molecule.name().replace(['\n', '\r'], " ");
-            writeln!(writer, "{word} {digest:016x} {atoms} {name}")?;
+            writeln!(writer, "{role} {digest:016x} {atoms} {name}")?;
         }
         writeln!(writer, "energy {}", energy_settings(session))?;
         let mut recorder = Self { writer, inputs: 0 };
         let config = session.config();
-        for (_, role) in ROLES {
+        recorder.record(&SessionInput::Radii(config.radius_scale))?;
+        for role in session.roles() {
+            // Before the pose, which is that of the center of mass.
+            if !session.bonds(role).is_empty() {
+                let torsions = session.torsions(role).to_vec();
+                recorder.record(&SessionInput::Torsions(role, torsions))?;
+            }
             recorder.record(&SessionInput::Place(role, session.pose(role)))?;
         }
-        recorder.record(&SessionInput::Radii(config.radius_scale))?;
         recorder.record(&SessionInput::Response(config.response))?;
         recorder.record(&SessionInput::Collisions(config.collisions))?;
         recorder.record(&SessionInput::Guidance(config.guidance))?;
-        if config.moved != SessionConfig::default().moved {
+        // From the default to the active molecule, at most once around.
+        let (first, count) = (SessionConfig::default().moved, session.roles().count());
+        let switches = config.moved.index() + count - first.index();
+        for _ in 0..switches % count {
             recorder.record(&SessionInput::SwitchMoved)?;
         }
         Ok(recorder)
@@ -165,7 +187,7 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// If writing fails.
     pub fn finish(mut self, session: &Session) -> io::Result<W> {
-        let (inputs, digest) = (self.inputs, pose_digest(session));
+        let (inputs, digest) = (self.inputs, state_digest(session));
         writeln!(self.writer, "end {inputs} {digest:016x}")?;
         self.writer.flush()?;
         Ok(self.writer)
@@ -175,8 +197,8 @@ impl<W: Write> Recorder<W> {
 /// A recorded session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionLog {
-    /// Receptor and ligand.
-    molecules: [LoggedMolecule; 2],
+    /// The receptor and the ligands.
+    molecules: Vec<LoggedMolecule>,
     energy: String,
     inputs: Vec<SessionInput>,
     end: u64,
@@ -200,7 +222,7 @@ impl SessionLog {
             return Err(LogError::NotALog);
         };
         match first.split_once(' ') {
-            Some((MAGIC, version)) if version == VERSION.to_string() => {}
+            Some((MAGIC, version)) if VERSIONS.contains(&version) => {}
             Some((MAGIC, version)) => {
                 let version = shorten(version);
                 return Err(LogError::Version { version });
@@ -212,23 +234,22 @@ impl SessionLog {
         let Some((expected, end)) = parse_end(last) else {
             return Err(LogError::Truncated {
                 line: count,
-                // The last line may be incomplete.
-                inputs: count.saturating_sub(HEAD_LINES + 1),
+                inputs: complete_inputs(text),
             });
         };
-        let mut head = |word: &'static str| {
+        let mut molecules = Vec::new();
+        let energy = loop {
             let (text, number) = lines.next().unwrap_or((last, count));
-            let rest = text
-                .strip_prefix(word)
-                .and_then(|rest| rest.strip_prefix(' '));
-            rest.map(|rest| (rest, number))
-                .ok_or_else(|| invalid_line(text, number, "unexpected line in the head"))
+            let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+            let role = Role::of(molecules.len());
+            if word == role.to_string() {
+                molecules.push(parse_molecule(rest, (text, number))?);
+            } else if word == "energy" && role > Role::LIGAND {
+                break rest.to_owned();
+            } else {
+                return Err(invalid_line(text, number, "unexpected line in the head"));
+            }
         };
-        let molecules = [
-            parse_molecule(head("receptor")?)?,
-            parse_molecule(head("ligand")?)?,
-        ];
-        let energy = head("energy")?.0.to_owned();
         let inputs = lines
             .filter(|(_, number)| *number < count)
             .map(|(text, number)| {
@@ -259,13 +280,17 @@ impl SessionLog {
     /// Checks that a session has the molecules and the energy of the log.
     ///
     /// # Errors
-    /// [`LogError::OtherMolecule`] or [`LogError::OtherEnergy`].
+    /// [`LogError::MoleculeCount`], [`LogError::OtherMolecule`] or [`LogError::OtherEnergy`].
     pub fn check(&self, session: &Session) -> Result<(), LogError> {
-        for ((word, role), logged) in ROLES.into_iter().zip(&self.molecules) {
+        let (logged, given) = (self.molecules.len(), session.roles().count());
+        if logged != given {
+            return Err(LogError::MoleculeCount { logged, given });
+        }
+        for (role, logged) in session.roles().zip(&self.molecules) {
             let given = session.template(role);
             if molecule_digest(given) != logged.digest || given.atom_count() != logged.atoms {
                 return Err(LogError::OtherMolecule {
-                    role: word,
+                    role,
                     logged: logged.name.clone(),
                     logged_atoms: logged.atoms,
                     given: given.name().to_owned(),
@@ -301,10 +326,10 @@ impl SessionLog {
         }
     }
 
-    /// Whether the poses of a session are bitwise identical to the end of the log.
+    /// Whether the poses and torsions of a session are bitwise identical to the end of the log.
     #[must_use]
     pub fn ends_like(&self, session: &Session) -> bool {
-        pose_digest(session) == self.end
+        state_digest(session) == self.end
     }
 }
 
@@ -318,8 +343,18 @@ fn parse_end(text: &str) -> Option<(usize, u64)> {
     Some((inputs.parse().ok()?, digest))
 }
 
-fn parse_molecule((text, number): (&str, usize)) -> Result<LoggedMolecule, LogError> {
-    let mut words = text.splitn(3, ' ');
+/// Number of complete inputs of a truncated log.
+fn complete_inputs(text: &str) -> usize {
+    let mut lines = text.lines();
+    // The head ends with the energy.
+    let _ = lines.find(|line| line.starts_with("energy "));
+    // The last line may be incomplete.
+    lines.count().saturating_sub(1)
+}
+
+/// Parses a molecule from the `rest` of a line after its role.
+fn parse_molecule(rest: &str, (text, number): (&str, usize)) -> Result<LoggedMolecule, LogError> {
+    let mut words = rest.splitn(3, ' ');
     let mut word = || words.next().unwrap_or_default();
     let (digest, atoms, name) = (word(), word(), word());
     match (u64::from_str_radix(digest, 16), atoms.parse()) {
@@ -363,10 +398,15 @@ fn molecule_digest(molecule: &MoleculeTemplate) -> u64 {
     digest(numbers.chain(elements.map(|element| element.atomic_number())))
 }
 
-/// Digest of the poses of both molecules.
-fn pose_digest(session: &Session) -> u64 {
-    let numbers = ROLES.map(|(_, role)| pose_numbers(&session.pose(role)));
-    digest(numbers.into_iter().flatten().flat_map(f32::to_le_bytes))
+/// Digest of the poses of all molecules, and of the torsions if any bond is turned.
+fn state_digest(session: &Session) -> u64 {
+    let poses = session
+        .roles()
+        .flat_map(|role| pose_numbers(&session.pose(role)));
+    let torsions = || session.roles().flat_map(|role| session.torsions(role));
+    let is_turned = torsions().any(|angle| *angle != 0.0);
+    let torsions = torsions().copied().filter(|_| is_turned);
+    digest(poses.chain(torsions).flat_map(f32::to_le_bytes))
 }
 
 /// The energy settings in the head of a log.

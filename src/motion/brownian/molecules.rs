@@ -1,8 +1,8 @@
 //! Diffusing molecules whose atoms never overlap.
 //!
-//! In a cell, molecules are closer to each other than their bounding spheres allow. So a step
-//! consists of moves that are rejected where they end in an overlap, as in simulations of
-//! crowded cytoplasm:
+//! In a cell, molecules are closer to each other than their bounding spheres allow. So a
+//! [coarse](BrownianSteps::Coarse) step consists of moves that are rejected where they end in an
+//! overlap, as in simulations of crowded cytoplasm:
 //!
 //! 1. Displace and rotate every molecule at random.
 //! 2. Find candidate pairs by bounding spheres that cover both the old and the new pose.
@@ -15,6 +15,9 @@
 //! Each round tests all pairs before any molecule returns, so the result does not depend on
 //! the order of pairs or on the broad phase.
 //!
+//! [Fine](BrownianSteps::Fine) steps follow the molecules from collision to collision instead
+//! (`fine_steps.rs`).
+//!
 //! Molecules do not jump through each other in a step of any length. But longer moves are
 //! rejected more often, which slows diffusion down; [`BrownianMolecules::advance`] splits long
 //! steps. Two molecules that overlap at the start of a step, such as those that have
@@ -25,9 +28,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "plugin")]
+use bevy::prelude::ReflectDefault;
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
+use super::fine_steps::{BodyStart, FineStep, StepStart, to_pose};
 use super::noise::{generator, normal, rotate};
 use super::{BrownianParticle, Medium};
 use crate::molecule::MoleculeTemplate;
@@ -72,6 +78,23 @@ impl BrownianMolecule {
     }
 }
 
+/// How molecules collide within a step. Their atoms never overlap in either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "plugin",
+    derive(bevy::prelude::Reflect),
+    reflect(Clone, Debug, Default, PartialEq, Hash)
+)]
+pub enum BrownianSteps {
+    /// A move that ends in an overlap, or passes through another molecule, is rejected. Default.
+    #[default]
+    Coarse,
+    /// Fine-grained: molecules move to the earliest collision, bounce, and move on until the end of
+    /// the step, so that collisions that follow from others in the same step are not missed. Takes
+    /// longer; see the [module](super::brownian).
+    Fine,
+}
+
 /// Statistics of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,6 +107,11 @@ pub struct MoleculeStepReport {
     pub rejected: u64,
     /// Rounds until no molecules overlapped.
     pub rounds: u64,
+    /// Collisions of two molecules.
+    pub collisions: u64,
+    /// Molecules that rested for the remainder of a [fine](BrownianSteps::Fine) step after too many
+    /// collisions.
+    pub rested: u64,
     /// Pairs that stuck together.
     pub stuck: u64,
     /// Number of steps; more than one if the time was split.
@@ -95,8 +123,10 @@ pub struct MoleculeStepReport {
 /// Decides outcomes of collisions and vetoes moves. Closures implement it for collisions:
 /// `|pair: Pair| CollisionOutcome::Stick`.
 pub trait MoveRules: Sync {
-    /// The outcome of the first collision of two molecules in a step. They return to their old
-    /// poses unless they [pass](CollisionOutcome::Pass) through each other.
+    /// The outcome of a collision of two molecules: of the first in a coarse step, of each in a
+    /// fine one. In coarse steps they return to their old poses, unless they
+    /// [pass](CollisionOutcome::Pass) through each other. In fine ones, molecules that
+    /// [stick](CollisionOutcome::Stick) rest for the remainder of the step.
     fn collide(&mut self, _pair: Pair) -> CollisionOutcome {
         CollisionOutcome::Bounce
     }
@@ -145,6 +175,18 @@ struct Move {
 /// Displacement, nm, rotation vector, radian, and center of rotation, nm, of a cluster.
 type ClusterMove = [DVec3; 3];
 
+/// Which clusters were rejected, all collisions, and the pairs that stick.
+type StepOutcome = (Vec<bool>, Vec<Pair>, Vec<Pair>);
+
+/// The moves of a fine-grained step before collisions.
+struct FineMoves {
+    turns: Vec<Option<ClusterMove>>,
+    /// Clusters that do not move in this step.
+    is_vetoed: Vec<bool>,
+    /// Distance that collisions may add to a move before candidates are searched again, nm.
+    margin: f64,
+}
+
 /// Diffusing molecules.
 ///
 /// ```
@@ -185,6 +227,7 @@ pub struct BrownianMolecules {
     molecules: Vec<BrownianMolecule>,
     walls: Vec<Wall>,
     seed: u64,
+    kind: BrownianSteps,
     steps: u64,
     /// Poses in `f64`, so that displacements below the precision of `f32` add up.
     precise_poses: Vec<(DVec3, DQuat)>,
@@ -266,6 +309,7 @@ impl BrownianMolecules {
             molecules: Vec::new(),
             walls,
             seed,
+            kind: BrownianSteps::default(),
             steps: 0,
             precise_poses: Vec::new(),
             clusters: Vec::new(),
@@ -348,6 +392,11 @@ impl BrownianMolecules {
     /// Sets the random seed of the following steps.
     pub fn set_seed(&mut self, seed: u64) {
         self.seed = seed;
+    }
+
+    /// Sets how molecules collide in the following steps.
+    pub fn set_steps(&mut self, steps: BrownianSteps) {
+        self.kind = steps;
     }
 
     /// Sets the broad phase, for example one on a GPU. Results do not depend on it. Default:
@@ -531,55 +580,33 @@ impl BrownianMolecules {
         report: &mut MoleculeStepReport,
     ) -> Result<(), MotionError> {
         check_positive("step", dt)?;
-        let moves = self.propose_moves(dt);
+        let turns = self.propose_turns(dt);
+        let mut moves = self.propose_moves(&turns);
+        let margin = match self.kind {
+            BrownianSteps::Coarse => 0.0,
+            BrownianSteps::Fine => mean_length(&moves),
+        };
         let begin = Instant::now();
-        self.find_candidates(&moves)?;
+        self.find_candidates(&moves, margin)?;
         report.broad_phase += begin.elapsed();
         report.candidates += self.pairs.len() as u64;
         report.steps += 1;
-        let mut is_rejected = self.vetoed_clusters(&moves, rules);
-        let mut stuck = Vec::new();
-        let mut passing: Vec<Pair> = Vec::new();
-        let cluster = |index: u32| self.cluster_of[index as usize] as usize;
-        let mut open: Vec<Pair> = self.pairs.iter().collect();
-        self.collisions.clear();
-        while !open.is_empty() {
-            report.rounds += 1;
-            open.retain(|pair| {
-                let [a, b] = [cluster(pair.a), cluster(pair.b)];
-                a != b
-                    && !(is_rejected[a] && is_rejected[b])
-                    && passing.binary_search(pair).is_err()
-            });
-            report.tested += open.len() as u64;
-            let mut touching = self.touching_pairs(&open, &moves, &is_rejected);
-            // Independent of the order that the broad phase found the pairs in.
-            touching.sort_unstable();
-            let mut newly_rejected = vec![false; self.clusters.len()];
-            for &pair in &touching {
-                self.collisions.push(pair);
-                match rules.collide(pair) {
-                    CollisionOutcome::Pass => {
-                        passing.push(pair);
-                        continue;
-                    }
-                    CollisionOutcome::Stick => stuck.push(pair),
-                    CollisionOutcome::Bounce => {}
-                }
-                for index in [pair.a, pair.b] {
-                    newly_rejected[cluster(index)] = !is_rejected[cluster(index)];
-                }
+        let is_vetoed = self.vetoed_clusters(&moves, rules);
+        let (is_rejected, collisions, stuck) = match self.kind {
+            BrownianSteps::Coarse => self.reject_overlaps(&moves, is_vetoed, rules, report),
+            BrownianSteps::Fine => {
+                let step = FineMoves {
+                    turns,
+                    is_vetoed,
+                    margin,
+                };
+                self.follow_collisions(&mut moves, &step, rules, report)
             }
-            passing.sort_unstable();
-            for (rejected, new) in is_rejected.iter_mut().zip(&newly_rejected) {
-                *rejected |= new;
-            }
-            let has_changed =
-                |pair: &Pair| newly_rejected[cluster(pair.a)] || newly_rejected[cluster(pair.b)];
-            open.clear();
-            open.extend(self.pairs.iter().filter(has_changed));
-        }
+        };
+        report.collisions += collisions.len() as u64;
+        self.collisions = collisions;
         self.collisions.sort_unstable();
+        self.collisions.dedup();
         for (index, proposed) in moves.iter().enumerate() {
             if !is_rejected[self.cluster_of[index] as usize] {
                 self.precise_poses[index] = proposed.precise_pose;
@@ -596,8 +623,119 @@ impl BrownianMolecules {
         Ok(())
     }
 
-    /// Draws a random move for each molecule.
-    fn propose_moves(&self, dt: f64) -> Vec<Move> {
+    /// Rejects moves until no molecules touch.
+    fn reject_overlaps(
+        &self,
+        moves: &[Move],
+        mut is_rejected: Vec<bool>,
+        rules: &mut dyn MoveRules,
+        report: &mut MoleculeStepReport,
+    ) -> StepOutcome {
+        let (mut collisions, mut stuck) = (Vec::new(), Vec::new());
+        let mut passing: Vec<Pair> = Vec::new();
+        let cluster = |index: u32| self.cluster_of[index as usize] as usize;
+        let mut open: Vec<Pair> = self.pairs.iter().collect();
+        while !open.is_empty() {
+            report.rounds += 1;
+            open.retain(|pair| {
+                let [a, b] = [cluster(pair.a), cluster(pair.b)];
+                a != b
+                    && !(is_rejected[a] && is_rejected[b])
+                    && passing.binary_search(pair).is_err()
+            });
+            report.tested += open.len() as u64;
+            let mut touching = self.touching_pairs(&open, moves, &is_rejected);
+            // Independent of the order that the broad phase found the pairs in.
+            touching.sort_unstable();
+            let mut newly_rejected = vec![false; self.clusters.len()];
+            for &pair in &touching {
+                collisions.push(pair);
+                match rules.collide(pair) {
+                    CollisionOutcome::Pass => {
+                        passing.push(pair);
+                        continue;
+                    }
+                    CollisionOutcome::Stick => stuck.push(pair),
+                    CollisionOutcome::Bounce | CollisionOutcome::React => {}
+                }
+                for index in [pair.a, pair.b] {
+                    newly_rejected[cluster(index)] = !is_rejected[cluster(index)];
+                }
+            }
+            passing.sort_unstable();
+            for (rejected, new) in is_rejected.iter_mut().zip(&newly_rejected) {
+                *rejected |= new;
+            }
+            let has_changed =
+                |pair: &Pair| newly_rejected[cluster(pair.a)] || newly_rejected[cluster(pair.b)];
+            open.clear();
+            open.extend(self.pairs.iter().filter(has_changed));
+        }
+        (is_rejected, collisions, stuck)
+    }
+
+    /// Follows the molecules from collision to collision. Sets the moves to where they end.
+    fn follow_collisions(
+        &self,
+        moves: &mut [Move],
+        step: &FineMoves,
+        rules: &mut dyn MoveRules,
+        report: &mut MoleculeStepReport,
+    ) -> StepOutcome {
+        let bodies = self.clusters.iter().zip(&step.turns).zip(&step.is_vetoed);
+        let bodies: Vec<BodyStart> = bodies
+            .map(|((cluster, turn), is_vetoed)| {
+                let turn = turn.filter(|_| !is_vetoed);
+                let [displacement, turn, center] = turn.unwrap_or_default();
+                let mobility = f64::from(u8::from(!is_vetoed));
+                BodyStart {
+                    members: &cluster.members,
+                    diffusion: mobility * cluster.diffusion,
+                    rotational_diffusion: mobility * cluster.rotational_diffusion,
+                    center,
+                    displacement,
+                    turn,
+                }
+            })
+            .collect();
+        let molecules = self.molecules.iter();
+        let shapes: Vec<&OverlapShape> = molecules.map(|one| self.shape(one)).collect();
+        let ranges = moves
+            .iter()
+            .map(|proposed| f64::from(proposed.length) + step.margin);
+        let ranges: Vec<f64> = ranges.collect();
+        let start = StepStart {
+            shapes: &shapes,
+            poses: &self.precise_poses,
+            body_of: &self.cluster_of,
+            ranges: &ranges,
+        };
+        let mut pairs: Vec<Pair> = self.pairs.iter().collect();
+        // Independent of the order that the broad phase found the pairs in.
+        pairs.sort_unstable();
+        let mut fine = FineStep::new(start, &bodies, &pairs);
+        fine.run(&mut |pair| rules.collide(pair));
+        let rules = &*rules;
+        let is_vetoed = |molecule: u32, precise: (DVec3, DQuat)| {
+            let pose = to_pose(precise);
+            self.enters_wall(molecule as usize, precise.0)
+                || !rules.may_move(molecule, &self.molecules[molecule as usize].pose, &pose)
+        };
+        let (ends, mut is_rejected, found) = fine.finish(&is_vetoed);
+        for (proposed, end) in moves.iter_mut().zip(ends) {
+            (proposed.precise_pose, proposed.pose) = (end, to_pose(end));
+        }
+        for (rejected, is_vetoed) in is_rejected.iter_mut().zip(&step.is_vetoed) {
+            *rejected |= is_vetoed;
+        }
+        report.rounds += found.rounds;
+        report.tested += found.tested;
+        report.rested += found.rested;
+        (is_rejected, found.collisions, found.stuck)
+    }
+
+    /// Draws a random displacement and rotation for each cluster that moves.
+    fn propose_turns(&self, dt: f64) -> Vec<Option<ClusterMove>> {
         let moves = self.clusters.par_iter().map(|cluster| {
             let (&first, true) = (cluster.members.first()?, cluster.is_mobile()) else {
                 return None;
@@ -607,7 +745,11 @@ impl BrownianMolecules {
                 .map(|diffusion| normal(&mut random, (2.0 * diffusion * dt).sqrt()));
             Some([displacement, turn, self.center(cluster)])
         });
-        let moves: Vec<Option<ClusterMove>> = moves.collect();
+        moves.collect()
+    }
+
+    /// The moves of the molecules without collisions.
+    fn propose_moves(&self, moves: &[Option<ClusterMove>]) -> Vec<Move> {
         let move_of = |index: usize| {
             let (position, rotation) = self.precise_poses[index];
             let Some([displacement, turn, center]) = moves[self.cluster_of[index] as usize] else {
@@ -634,7 +776,7 @@ impl BrownianMolecules {
             let (position, rotation) = (position + displacement, rotate(rotation, turn));
             Move {
                 length: length as f32,
-                pose: Pose::new(position.as_vec3(), rotation.as_quat().normalize()),
+                pose: to_pose((position, rotation)),
                 precise_pose: (position, rotation),
                 motion,
                 center: center.as_vec3(),
@@ -645,11 +787,12 @@ impl BrownianMolecules {
     }
 
     /// Finds all pairs that may overlap, whether their moves are rejected or not.
-    fn find_candidates(&mut self, moves: &[Move]) -> Result<(), MotionError> {
+    /// Moves may be longer by `margin` nm.
+    fn find_candidates(&mut self, moves: &[Move], margin: f64) -> Result<(), MotionError> {
         self.spheres.clear();
         for ((molecule, proposed), owner) in self.molecules.iter().zip(moves).zip(0..) {
             let shape = &self.templates[molecule.template as usize];
-            let reach = shape.bounding_radius() + proposed.length;
+            let reach = shape.bounding_radius() + proposed.length + margin as f32;
             self.spheres.push(molecule.pose.position, reach, owner)?;
         }
         self.search
@@ -662,7 +805,7 @@ impl BrownianMolecules {
     fn vetoed_clusters(&self, moves: &[Move], rules: &dyn MoveRules) -> Vec<bool> {
         let is_vetoed = |index: usize| {
             let pose = &self.molecules[index].pose;
-            self.enters_wall(index, &moves[index])
+            self.enters_wall(index, moves[index].precise_pose.0)
                 || !rules.may_move(index as u32, pose, &moves[index].pose)
         };
         let vetoed = self.clusters.par_iter().map(|cluster| {
@@ -702,14 +845,20 @@ impl BrownianMolecules {
     }
 
     /// Whether a move leads into a wall, or deeper into it.
-    fn enters_wall(&self, index: usize, proposed: &Move) -> bool {
+    fn enters_wall(&self, index: usize, position: DVec3) -> bool {
         let radius = f64::from(self.shape(&self.molecules[index]).bounding_radius());
         self.walls.iter().any(|wall| {
-            let [old, new] = [self.precise_poses[index].0, proposed.precise_pose.0]
+            let [old, new] = [self.precise_poses[index].0, position]
                 .map(|position| wall.signed_distance(position).distance);
             new < radius && new < old
         })
     }
+}
+
+/// Root mean square of the lengths of moves, nm.
+fn mean_length(moves: &[Move]) -> f64 {
+    let squares = moves.iter().map(|one| f64::from(one.length).powi(2));
+    (squares.sum::<f64>() / moves.len().max(1) as f64).sqrt()
 }
 
 fn to_precise(pose: &Pose) -> (DVec3, DQuat) {

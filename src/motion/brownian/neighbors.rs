@@ -64,6 +64,12 @@ impl Neighbors {
         self.lists[index] = list;
     }
 
+    /// Changes the radius of a particle.
+    pub(super) fn resize(&mut self, particle: u32, radius: f64, range: f64) {
+        self.radii[particle as usize] = radius;
+        self.enlarge(particle, range);
+    }
+
     /// Sorts the particles into cells.
     fn sort(&mut self) {
         let count = self.starts.len();

@@ -31,3 +31,10 @@ pub(super) fn normal(random: &mut Pcg64Mcg, sigma: f64) -> DVec3 {
 pub(super) fn rotate(rotation: DQuat, by: DVec3) -> DQuat {
     (DQuat::from_scaled_axis(by) * rotation).normalize()
 }
+
+/// A random number from 0 to 1, without 1, for event `count` of a pair in a step.
+pub(crate) fn random_number(seed: u64, step: u64, [one, other]: [u32; 2], count: u64) -> f64 {
+    // Other random streams than those of displacements and rotations.
+    let seed: u64 = generator(seed.rotate_left(32), step, one).random();
+    generator(seed, count, other).random()
+}

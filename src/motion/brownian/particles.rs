@@ -8,10 +8,12 @@ use rayon::prelude::*;
 
 use super::BrownianParticle;
 use super::neighbors::Neighbors;
-use super::noise::{generator, normal, rotate};
+use super::noise::{generator, normal, random_number, rotate};
 use crate::motion::error::{check_count, check_positive};
 use crate::motion::time_of_impact::{GrowingSphere, Wall, first_contact_relative};
-use crate::motion::{CollisionOutcome, CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
+use crate::motion::{
+    CollisionOutcome, CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM, Reactions,
+};
 
 /// Fraction of the tolerance above which overlapping particles already touch.
 const SHALLOW: f64 = 0.99;
@@ -65,6 +67,27 @@ pub struct ParticleStepReport {
     pub skipped: u64,
     /// Neighbor searches for particles that left their range.
     pub enlarged: u64,
+    /// Reactions.
+    pub reactions: u64,
+    /// Reactions that did not take place, since their products would overlap other particles or
+    /// walls. The reactants bounced.
+    pub blocked: u64,
+}
+
+/// A reaction of two particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ParticleReaction {
+    /// Time since the start of the step, s.
+    pub time: f64,
+    /// Index of the reaction in [`BrownianConfig::reactions`].
+    pub reaction: u32,
+    /// The reactants in the order of the reaction. Their indices are those in the step: a single
+    /// product has the smaller one, and the other remains vacant until the end of the step, when
+    /// later particles move up.
+    pub reactants: [u32; 2],
+    /// Center of the reactants, weighted by their volume, nm.
+    pub position: DVec3,
 }
 
 /// Configuration of [`BrownianParticles`].
@@ -78,6 +101,9 @@ pub struct BrownianConfig {
     pub tolerance: f64,
     /// Walls. Default: none.
     pub walls: Vec<Wall>,
+    /// Reactions of kinds, for collisions whose outcome is [`CollisionOutcome::React`]. Kinds are
+    /// those of [`BrownianParticles::of_kinds`]. Default: none.
+    pub reactions: Reactions<u32>,
 }
 
 impl Default for BrownianConfig {
@@ -87,6 +113,7 @@ impl Default for BrownianConfig {
             event_search: EventSearch::default(),
             tolerance: OVERLAP_TOLERANCE_NM,
             walls: Vec::new(),
+            reactions: Reactions::default(),
         }
     }
 }
@@ -140,6 +167,9 @@ struct Cluster {
 #[derive(Clone, Debug)]
 pub struct BrownianParticles {
     config: BrownianConfig,
+    kinds: Vec<BrownianParticle>,
+    /// Kind of each particle.
+    kind_of: Vec<u32>,
     particles: Vec<BrownianParticle>,
     radii: Vec<f64>,
     positions: Vec<DVec3>,
@@ -149,30 +179,59 @@ pub struct BrownianParticles {
     cluster_of: Vec<u32>,
     neighbors: Neighbors,
     collisions: Vec<ParticleCollision>,
+    reactions: Vec<ParticleReaction>,
     steps: u64,
     time: f64,
 }
 
 impl BrownianParticles {
-    /// Particles at these positions (nm), unrotated.
+    /// Particles at these positions (nm), unrotated. Each is a kind of its own.
     ///
     /// # Errors
-    /// [`MotionError`] if a particle, a position, a wall or the tolerance is invalid, or if
-    /// there is not one position for each particle.
+    /// As [`Self::of_kinds`].
     pub fn new(
         particles: &[BrownianParticle],
         positions: &[DVec3],
         config: BrownianConfig,
     ) -> Result<Self, MotionError> {
         let count = particles.len();
+        let count = u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
+        let kind_of: Vec<u32> = (0..count).collect();
+        Self::of_kinds(particles, &kind_of, positions, config)
+    }
+
+    /// Particles of these kinds at these positions (nm), unrotated. `kind_of` has the kind of each
+    /// particle.
+    ///
+    /// # Errors
+    /// [`MotionError`] if a kind, a position, a wall, a reaction or the tolerance is invalid, or if
+    /// there is not one position for each particle.
+    pub fn of_kinds(
+        kinds: &[BrownianParticle],
+        kind_of: &[u32],
+        positions: &[DVec3],
+        config: BrownianConfig,
+    ) -> Result<Self, MotionError> {
+        let count = kind_of.len();
         u32::try_from(count).map_err(|_| MotionError::TooMany { count })?;
         check_count(count, positions.len())?;
         check_positive("tolerance", config.tolerance)?;
         Wall::check_all(&config.walls)?;
-        for (particle, index) in particles.iter().zip(0..) {
-            particle.check(index)?;
+        config.reactions.check_kinds(kinds.len())?;
+        for (kind, index) in kinds.iter().zip(0..) {
+            kind.check(index)?;
         }
         check_finite(positions, 0.0)?;
+        let mut particles = Vec::with_capacity(count);
+        for (&kind, particle) in kind_of.iter().zip(0..) {
+            let count = kinds.len();
+            let found = kinds.get(kind as usize).ok_or(MotionError::NoSuchKind {
+                particle,
+                kind,
+                count,
+            })?;
+            particles.push(*found);
+        }
         let cluster = |(particle, index): (&BrownianParticle, u32)| Cluster {
             members: vec![index],
             diffusion: particle.diffusion,
@@ -182,14 +241,17 @@ impl BrownianParticles {
         };
         Ok(Self {
             config,
+            kinds: kinds.to_vec(),
+            kind_of: kind_of.to_vec(),
             radii: particles.iter().map(|particle| particle.radius).collect(),
             positions: positions.to_vec(),
             rotations: vec![DQuat::IDENTITY; count],
             clusters: particles.iter().zip(0..).map(cluster).collect(),
             cluster_of: (0..count as u32).collect(),
-            particles: particles.to_vec(),
+            particles,
             neighbors: Neighbors::default(),
             collisions: Vec::new(),
+            reactions: Vec::new(),
             steps: 0,
             time: 0.0,
         })
@@ -211,6 +273,12 @@ impl BrownianParticles {
     #[must_use]
     pub fn particles(&self) -> &[BrownianParticle] {
         &self.particles
+    }
+
+    /// The kind of each particle.
+    #[must_use]
+    pub fn kinds(&self) -> &[u32] {
+        &self.kind_of
     }
 
     /// The cluster of a particle: all particles that stick to it, and itself.
@@ -236,6 +304,12 @@ impl BrownianParticles {
     #[must_use]
     pub fn collisions(&self) -> &[ParticleCollision] {
         &self.collisions
+    }
+
+    /// The reactions of the last step, in order of time.
+    #[must_use]
+    pub fn reactions(&self) -> &[ParticleReaction] {
+        &self.reactions
     }
 
     /// The displacement of each particle in the next step of `dt` s without collisions, nm.
@@ -271,6 +345,7 @@ impl BrownianParticles {
             (cluster.displacement, cluster.time) = (displacement, 0.0);
         }
         self.collisions.clear();
+        self.reactions.clear();
         let step = Step {
             state: self,
             dt,
@@ -279,11 +354,41 @@ impl BrownianParticles {
             report: ParticleStepReport::default(),
         };
         let report = step.run(decide)?;
+        if report.reactions > 0 {
+            self.remove_vacant();
+        }
         self.rotate(dt);
         check_finite(&self.positions, self.time)?;
         self.steps += 1;
         self.time += dt;
         Ok(report)
+    }
+
+    /// Removes the places of particles that have reacted.
+    fn remove_vacant(&mut self) {
+        let clusters = &self.clusters;
+        let is_vacant = |&cluster: &u32| clusters[cluster as usize].members.is_empty();
+        let vacant: Vec<bool> = self.cluster_of.iter().map(is_vacant).collect();
+        self.clusters.retain(|cluster| !cluster.members.is_empty());
+        retain(&mut self.particles, &vacant);
+        retain(&mut self.radii, &vacant);
+        retain(&mut self.kind_of, &vacant);
+        retain(&mut self.positions, &vacant);
+        retain(&mut self.rotations, &vacant);
+        retain(&mut self.cluster_of, &vacant);
+        let mut next = 0;
+        let new_index = |is_vacant: &bool| {
+            let index = next;
+            next += u32::from(!is_vacant);
+            index
+        };
+        let new_index: Vec<u32> = vacant.iter().map(new_index).collect();
+        for (cluster, index) in self.clusters.iter_mut().zip(0..) {
+            for member in &mut cluster.members {
+                *member = new_index[*member as usize];
+                self.cluster_of[*member as usize] = index;
+            }
+        }
     }
 
     /// Rotates all particles that are not in a cluster.
@@ -340,6 +445,12 @@ impl BrownianParticles {
     }
 }
 
+/// Removes the vacant items.
+fn retain<T>(list: &mut Vec<T>, vacant: &[bool]) {
+    let mut vacant = vacant.iter();
+    list.retain(|_| vacant.next().is_none_or(|is_vacant| !is_vacant));
+}
+
 fn check_finite(positions: &[DVec3], time: f64) -> Result<(), MotionError> {
     for (position, sphere) in positions.iter().zip(0..) {
         if !position.is_finite() {
@@ -359,6 +470,18 @@ struct Prediction {
     other: CollisionPartner,
     /// Versions of both clusters at the time of the prediction.
     versions: [u32; 2],
+}
+
+/// A particle that replaces a reactant.
+#[derive(Clone, Copy, Debug)]
+struct Product {
+    /// Index of the reactant.
+    place: u32,
+    kind: u32,
+    /// nm.
+    position: DVec3,
+    /// nm per step.
+    displacement: DVec3,
 }
 
 /// One step. Times are fractions of the step, from 0 to 1.
@@ -548,10 +671,17 @@ impl Step<'_> {
         checks
     }
 
+    /// Whether the particle has reacted and its place is vacant.
+    fn is_vacant(&self, particle: u32) -> bool {
+        let cluster = self.state.cluster_of[particle as usize];
+        self.state.clusters[cluster as usize].members.is_empty()
+    }
+
     /// When two approaching particles touch, from `now` to `until`.
     fn contact(&self, one: u32, other: u32, now: f64, until: f64) -> Option<f64> {
         let state = &self.state;
-        if state.cluster_of[one as usize] == state.cluster_of[other as usize] {
+        let is_same = state.cluster_of[one as usize] == state.cluster_of[other as usize];
+        if is_same || self.is_vacant(one) || self.is_vacant(other) {
             return None;
         }
         let [(a, path_a), (b, path_b)] = [one, other].map(|particle| self.path(particle, now));
@@ -579,7 +709,7 @@ impl Step<'_> {
         let depth = radius - surface.distance;
         let length = displacement.length();
         let tolerance = self.state.config.tolerance;
-        if -depth > length * max_time {
+        if -depth > length * max_time || self.is_vacant(particle) {
             return None;
         }
         let is_approaching = surface.normal.dot(displacement) < 0.0;
@@ -660,13 +790,21 @@ impl Step<'_> {
             Some(_) => self.report.collisions += 1,
             None => self.report.wall_collisions += 1,
         }
+        let mut outcome = decide(&collision);
+        if outcome == CollisionOutcome::React {
+            if let Some(changed) = self.react(time, &collision, closing) {
+                return Ok(changed);
+            }
+            outcome = CollisionOutcome::Bounce;
+        }
+        let state = &mut *self.state;
         let clusters = &mut state.clusters;
-        match (decide(&collision), two) {
+        match (outcome, two) {
             (CollisionOutcome::Pass, _) => {
                 self.passing.push((particle, other));
                 return Ok([None, None]);
             }
-            (CollisionOutcome::Bounce, Some(two)) => {
+            (CollisionOutcome::Bounce | CollisionOutcome::React, Some(two)) => {
                 let [a, b] = [one, two].map(|cluster| clusters[cluster as usize].diffusion);
                 // Elastic for masses 1 / D. The sum is positive, since one of them moves.
                 let push = 2.0 * closing / (a + b) * normal;
@@ -674,7 +812,7 @@ impl Step<'_> {
                 clusters[two as usize].displacement += b * push;
                 clusters[two as usize].version += 1;
             }
-            (CollisionOutcome::Bounce, None) => {
+            (CollisionOutcome::Bounce | CollisionOutcome::React, None) => {
                 clusters[one as usize].displacement -= 2.0 * closing * normal;
             }
             (CollisionOutcome::Stick, Some(two)) => {
@@ -686,6 +824,173 @@ impl Step<'_> {
         }
         state.clusters[one as usize].version += 1;
         Ok([Some(one), two])
+    }
+
+    /// Replaces two single particles by the products of their reaction, if they react and the
+    /// products fit. Returns the clusters of the products.
+    fn react(
+        &mut self,
+        now: f64,
+        collision: &ParticleCollision,
+        closing: f64,
+    ) -> Option<[Option<u32>; 2]> {
+        let CollisionPartner::Sphere(other) = collision.other else {
+            return None;
+        };
+        let state = &*self.state;
+        let mut reactants = [collision.particle, other];
+        let clusters = reactants.map(|one| state.cluster_of[one as usize]);
+        if clusters.map(|one| state.clusters[one as usize].members.len()) != [1, 1] {
+            return None;
+        }
+        let random = random_number(
+            state.config.seed,
+            state.steps,
+            reactants,
+            self.report.collisions,
+        );
+        let kinds = reactants.map(|one| &state.kind_of[one as usize]);
+        let found = state.config.reactions.find(kinds, random)?;
+        let mut normal = collision.normal;
+        if found.is_swapped {
+            reactants.swap(0, 1);
+            normal = -normal;
+        }
+        let products = &state.config.reactions.list()[found.index].products;
+        let kinds: Vec<u32> = products.clone();
+        let products = self.place_products(reactants, &kinds, normal, closing);
+        let old = reactants.map(|one| state.radii[one as usize]);
+        let position = self.center(reactants);
+        for product in &products {
+            self.resize(product, now);
+        }
+        if !products
+            .iter()
+            .all(|product| self.fits(product, reactants, now))
+        {
+            for (&reactant, radius) in reactants.iter().zip(old) {
+                let range = self.state.neighbors.ranges[reactant as usize];
+                self.state.neighbors.resize(reactant, radius, range);
+            }
+            self.report.blocked += 1;
+            return None;
+        }
+        self.report.reactions += 1;
+        self.passing.retain(|(one, other)| {
+            let others = reactants.map(CollisionPartner::Sphere);
+            !(reactants.contains(one) || others.contains(other))
+        });
+        let state = &mut *self.state;
+        state.reactions.push(ParticleReaction {
+            time: collision.time,
+            reaction: found.index as u32,
+            reactants,
+            position,
+        });
+        for cluster in clusters {
+            let cluster = &mut state.clusters[cluster as usize];
+            cluster.members.clear();
+            cluster.version += 1;
+        }
+        let changed = products.iter().map(|product| {
+            let index = product.place as usize;
+            let cluster = state.cluster_of[index];
+            let kind = state.kinds[product.kind as usize];
+            state.kind_of[index] = product.kind;
+            state.particles[index] = kind;
+            state.radii[index] = kind.radius;
+            state.positions[index] = product.position;
+            let state = &mut state.clusters[cluster as usize];
+            state.members.push(product.place);
+            state.diffusion = kind.diffusion;
+            state.displacement = product.displacement;
+            cluster
+        });
+        let changed: Vec<u32> = changed.collect();
+        Some([changed.first().copied(), changed.get(1).copied()])
+    }
+
+    /// The center of two particles, weighted by their volume, nm.
+    fn center(&self, particles: [u32; 2]) -> DVec3 {
+        let [a, b] = particles.map(|one| self.state.positions[one as usize]);
+        let [volume, other] = particles.map(|one| self.state.radii[one as usize].powi(3));
+        let share = other / (volume + other);
+        a + if share.is_finite() { share } else { 0.5 } * (b - a)
+    }
+
+    /// Places the products of two particles that touch. `normal` points from the first to the
+    /// second, which approach each other by `closing` nm per step.
+    ///
+    /// A single product appears at the center of the reactants and moves on with their mean
+    /// displacement, weighted by 1 / D. Two products take the places of the reactants, apart along
+    /// the normal if they would overlap there, and part as the reactants would.
+    fn place_products(
+        &self,
+        reactants: [u32; 2],
+        kinds: &[u32],
+        normal: DVec3,
+        closing: f64,
+    ) -> Vec<Product> {
+        let state = &*self.state;
+        let [a, b] = reactants.map(|one| {
+            let cluster = &state.clusters[state.cluster_of[one as usize] as usize];
+            (cluster.diffusion, cluster.displacement)
+        });
+        // Positive, since one of them moves.
+        let sum = a.0 + b.0;
+        if let &[kind] = kinds {
+            return vec![Product {
+                place: reactants[0].min(reactants[1]),
+                kind,
+                position: self.center(reactants),
+                displacement: (b.0 * a.1 + a.0 * b.1) / sum,
+            }];
+        }
+        let push = 2.0 * closing / sum * normal;
+        let displacements = [a.1 - a.0 * push, b.1 + b.0 * push];
+        let [one, other] = reactants.map(|one| state.positions[one as usize]);
+        let radii = kinds.iter().map(|&kind| state.kinds[kind as usize].radius);
+        let excess = (radii.sum::<f64>() - one.distance(other)).max(0.0);
+        let positions = [one - 0.5 * excess * normal, other + 0.5 * excess * normal];
+        let products = kinds
+            .iter()
+            .zip(reactants)
+            .zip(positions)
+            .zip(displacements);
+        let product = |(((&kind, place), position), displacement)| Product {
+            place,
+            kind,
+            position,
+            displacement,
+        };
+        products.map(product).collect()
+    }
+
+    /// Prepares the neighbors of a product.
+    fn resize(&mut self, product: &Product, now: f64) {
+        let radius = self.state.kinds[product.kind as usize].radius;
+        let neighbors = &mut self.state.neighbors;
+        let index = product.place as usize;
+        let needed = product.position.distance(neighbors.starts[index])
+            + product.displacement.length() * (1.0 - now);
+        let range = neighbors.ranges[index].max(RANGE_MARGIN * needed);
+        neighbors.resize(product.place, radius, range);
+    }
+
+    /// Whether a product overlaps nothing but the reactants.
+    fn fits(&self, product: &Product, reactants: [u32; 2], now: f64) -> bool {
+        let state = &*self.state;
+        let tolerance = state.config.tolerance;
+        let radius = state.kinds[product.kind as usize].radius;
+        let mut walls = state.config.walls.iter();
+        let mut others = state.neighbors.lists[product.place as usize].iter();
+        walls.all(|wall| wall.signed_distance(product.position).distance >= radius - tolerance)
+            && others.all(|&other| {
+                let reach = radius + state.radii[other as usize] - tolerance;
+                reactants.contains(&other)
+                    || self.is_vacant(other)
+                    || self.path(other, now).0.distance(product.position) >= reach
+            })
     }
 
     /// Enlarges the range of particles whose new path leaves it.

@@ -26,7 +26,7 @@ struct LineCrossing {
     upper: u32,
 }
 
-/// The lines along one axis: 2 k is the lower line of sphere k, 2 k + 1 the upper one.
+/// The lines along one axis: 2 k is the lower line of bound k, 2 k + 1 the upper one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Axis {
     pub(super) lines: Vec<Line>,
@@ -35,8 +35,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    fn new(spheres: usize) -> Self {
-        let order: Vec<u32> = (0..2 * spheres as u32).collect();
+    fn new(bounds: usize) -> Self {
+        let order: Vec<u32> = (0..2 * bounds as u32).collect();
         Self {
             lines: vec![Line::default(); order.len()],
             rank: order.clone(),
@@ -68,37 +68,41 @@ impl Axis {
 
     /// Whether two bounds are at most `margin` nm apart at a time.
     fn are_near(&self, a: u32, b: u32, time: f64, margin: f64) -> bool {
-        let face = |sphere: u32, side: usize| {
-            let line = self.lines[2 * sphere as usize + side];
+        let face = |bound: u32, side: usize| {
+            let line = self.lines[2 * bound as usize + side];
             line.start + time * line.speed
         };
         face(a, 0) <= face(b, 1) + margin && face(b, 0) <= face(a, 1) + margin
     }
 }
 
-/// The sweep through all three planes at once.
+/// The sweep through all three planes at once. The last bounds are static: they do not overlap
+/// each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
     pub(super) axes: [Axis; 3],
+    /// Number of moving bounds.
+    moving: u32,
     crossings: BinaryHeap<Reverse<LineCrossing>>,
     active: Vec<u32>,
     /// Pairs that overlap from the start.
     initial: Vec<(u32, u32)>,
 }
 
-/// Time of an overlap of two bounds, s, and their indices.
+/// Time of an overlap of two bounds, s, and their indices, the smaller one first.
 pub(super) type Overlap = (f64, u32, u32);
 
 impl Sweep {
-    pub(super) fn new(spheres: usize) -> Self {
+    pub(super) fn new(moving: u32, statics: usize) -> Self {
         Self {
-            axes: [(); 3].map(|()| Axis::new(spheres)),
+            axes: [(); 3].map(|()| Axis::new(moving as usize + statics)),
+            moving,
             ..Self::default()
         }
     }
 
     /// Sorts the lines and visits all pairs that are at most `margin` nm apart along every axis
-    /// at time zero. The sweep ignores these pairs.
+    /// at time zero, the smaller index first. The sweep ignores these pairs.
     pub(super) fn begin(&mut self, margin: f64, mut visit: impl FnMut(u32, u32)) {
         for axis in &mut self.axes {
             axis.sort();
@@ -107,20 +111,19 @@ impl Sweep {
         self.initial.clear();
         let [x, y, z] = &self.axes;
         for &line in x.order.iter().filter(|&&line| line % 2 == 0) {
-            let sphere = line / 2;
+            let bound = line / 2;
             let low = x.lines[line as usize].start;
             let upper = |other: u32| x.lines[2 * other as usize + 1].start;
             self.active.retain(|&other| upper(other) + margin >= low);
             for &other in &self.active {
-                if [y, z]
-                    .iter()
-                    .all(|axis| axis.are_near(sphere, other, 0.0, margin))
-                {
-                    self.initial.push((sphere.min(other), sphere.max(other)));
-                    visit(sphere, other);
+                let pair = (bound.min(other), bound.max(other));
+                let is_near = |axis: &&Axis| axis.are_near(bound, other, 0.0, margin);
+                if pair.0 < self.moving && [y, z].iter().all(is_near) {
+                    self.initial.push(pair);
+                    visit(pair.0, pair.1);
                 }
             }
-            self.active.push(sphere);
+            self.active.push(bound);
         }
     }
 
@@ -158,7 +161,8 @@ impl Sweep {
                 let (a, b) = (lower / 2, upper / 2);
                 let pair = (a.min(b), a.max(b));
                 let overlaps = |k: usize| k == axis || self.axes[k].are_near(a, b, time, 0.0);
-                if (0..3).all(overlaps) && !self.initial.contains(&pair) {
+                let can_overlap = pair.0 < self.moving && (0..3).all(overlaps);
+                if can_overlap && !self.initial.contains(&pair) {
                     first = Some((time, pair.0, pair.1));
                     if !full {
                         break;

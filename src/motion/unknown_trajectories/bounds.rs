@@ -84,7 +84,7 @@ impl TimeVaryingBound {
 #[derive(Clone, Debug)]
 pub(super) struct BoundSet {
     pub(super) bounds: Vec<TimeVaryingBound>,
-    walls: Vec<Wall>,
+    pub(super) walls: Vec<Wall>,
     pub(super) tolerance: f64,
     pub(super) counts: EventCounts,
 }
@@ -210,11 +210,10 @@ impl BoundSet {
 
     /// The first wall that a bound collides with up to `until` s, and when.
     pub(super) fn next_wall(&self, sphere: u32, now: f64, until: f64) -> Option<(f64, u32)> {
-        let bound = &self.bounds[sphere as usize];
         let mut best: Option<(f64, u32)> = None;
-        for (wall, index) in self.walls.iter().zip(0..) {
+        for index in 0..self.walls.len() as u32 {
             let until = best.map_or(until, |(time, _)| time);
-            if let Some(time) = self.next_wall_collision(bound, wall, now, until)
+            if let Some(time) = self.next_wall_collision(sphere, index, now, until)
                 && best.is_none_or(|(earliest, _)| time < earliest)
             {
                 best = Some((time, index));
@@ -223,13 +222,16 @@ impl BoundSet {
         best
     }
 
-    fn next_wall_collision(
+    /// When a bound collides with a wall, up to `until` s.
+    pub(super) fn next_wall_collision(
         &self,
-        bound: &TimeVaryingBound,
-        wall: &Wall,
+        sphere: u32,
+        wall: u32,
         now: f64,
         until: f64,
     ) -> Option<f64> {
+        let bound = &self.bounds[sphere as usize];
+        let wall = &self.walls[wall as usize];
         let mut growing = bound.growing(now);
         let tolerance = self.tolerance;
         let max_time = until - now;

@@ -18,7 +18,7 @@
 //!   within L + dᵢ + dⱼ of each other on average, so there are n (L + dᵢ + dⱼ)³.
 
 use super::TimeVaryingBound;
-use super::grid_hierarchy::{MAX_LEVELS, RADII_PER_CELL, level};
+use super::grid_hierarchy::{MAX_LEVELS, level};
 
 /// Cost of renewing a bound, in units of a pair test.
 const RENEW: f64 = 16.0;
@@ -47,14 +47,15 @@ struct Group {
     acceleration: f64,
 }
 
-/// The best side of the finest cells, nm, for bounds in a volume in nm³.
-pub(super) fn best_cell_size(bounds: &[TimeVaryingBound], volume: f64) -> f64 {
+/// The best side of the finest cells, nm, for bounds in a volume in nm³ whose cells are at
+/// least `radii_per_cell` radii wide.
+pub(super) fn best_cell_size(bounds: &[TimeVaryingBound], radii_per_cell: f64, volume: f64) -> f64 {
     let max_radius = bounds.iter().map(|bound| bound.radius).fold(0.0, f64::max);
     let count = bounds.len().max(1) as f64;
     let spacing = (volume / count).cbrt();
     // Points have no radius, and coincident spheres no spacing.
     let fitting = if max_radius > 0.0 {
-        RADII_PER_CELL * max_radius
+        radii_per_cell * max_radius
     } else {
         spacing
     };
@@ -65,16 +66,16 @@ pub(super) fn best_cell_size(bounds: &[TimeVaryingBound], volume: f64) -> f64 {
     };
     let sizes = (-SIZES_PER_OCTAVE * (MAX_LEVELS as i32 - 2)..=2 * SIZES_PER_OCTAVE)
         .map(|k| base * (f64::from(k) / f64::from(SIZES_PER_OCTAVE)).exp2());
-    let costs = sizes.map(|size| (cost(bounds, volume, size), size));
+    let costs = sizes.map(|size| (cost(bounds, radii_per_cell, volume, size), size));
     let best = costs.min_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or(base, |(_, size)| size)
 }
 
 /// Estimated work per second for a size of the finest cells.
-fn cost(bounds: &[TimeVaryingBound], volume: f64, finest: f64) -> f64 {
+fn cost(bounds: &[TimeVaryingBound], radii_per_cell: f64, volume: f64, finest: f64) -> f64 {
     let mut groups = [Group::default(); MAX_LEVELS];
     for bound in bounds {
-        let group = &mut groups[level(finest, bound.radius)];
+        let group = &mut groups[level(finest, radii_per_cell * bound.radius)];
         group.count += 1.0;
         group.radius += bound.radius;
         group.speed += bound.velocity.length();

@@ -3,14 +3,13 @@
 use glam::DVec3;
 
 use super::bounds::BoundSet;
+use super::candidate_tree::{Candidate, CandidateTree};
 use super::cell_size::best_cell_size;
 use super::event_queue::{Event, EventKind, EventQueue};
-use super::grid_hierarchy::{
-    CellRange, Crossing, GridHierarchy, LEAVE_MARGIN, MAX_LEVELS, RADII_PER_CELL,
-};
+use super::grid_hierarchy::{CellRange, Crossing, GridHierarchy, LEAVE_MARGIN, MAX_LEVELS};
 use super::{
     CollisionDetector, EventCounts, MovingSphere, SphereMotion, TimeVaryingBound,
-    TimeVaryingConfig, check_not_past,
+    TimeVaryingConfig, TimeVaryingRules, check_not_past,
 };
 use crate::motion::MotionError;
 use crate::motion::error::check_positive;
@@ -34,7 +33,7 @@ struct BoundEnd {
 }
 
 /// Time and kind of a possible end of a bound.
-type Candidate = (f64, EventKind);
+type End = (f64, EventKind);
 
 /// Detects collisions of spheres with unknown trajectories by time-varying bounds.
 ///
@@ -100,6 +99,8 @@ pub struct TimeVaryingDetector {
     bounds: BoundSet,
     grids: GridHierarchy,
     queue: EventQueue,
+    /// All collisions before the resets, by the published rules.
+    candidates: Option<CandidateTree>,
     ends: Vec<BoundEnd>,
     now: f64,
     /// The last time at which time progressed, s, and the number of events since.
@@ -121,7 +122,8 @@ impl TimeVaryingDetector {
         motion: &mut dyn SphereMotion,
     ) -> Result<Self, MotionError> {
         let bounds = BoundSet::new(spheres, walls, config.tolerance, start, motion)?;
-        let radii = || spheres.iter().map(|sphere| sphere.radius);
+        let radii_per_cell = config.rules.radii_per_cell();
+        let sizes = || spheres.iter().map(|sphere| radii_per_cell * sphere.radius);
         let (low, high) = bounds.bounds.iter().fold(
             (DVec3::INFINITY, DVec3::NEG_INFINITY),
             |(low, high), bound| {
@@ -135,12 +137,11 @@ impl TimeVaryingDetector {
                 check_positive("finest cell size", size)?;
                 size
             }
-            None => best_cell_size(&bounds.bounds, extent.element_product()),
+            None => best_cell_size(&bounds.bounds, radii_per_cell, extent.element_product()),
         };
         // The largest sphere must fit the coarsest grid.
-        let min_finest =
-            RADII_PER_CELL * radii().fold(0.0, f64::max) / f64::from(1 << (MAX_LEVELS - 1));
-        let grids = GridHierarchy::new(finest.max(min_finest), extent, radii());
+        let min_finest = sizes().fold(0.0, f64::max) / f64::from(1 << (MAX_LEVELS - 1));
+        let grids = GridHierarchy::new(finest.max(min_finest), extent, sizes());
         let count = spheres.len() as u32;
         let never = BoundEnd {
             reset: f64::INFINITY,
@@ -151,6 +152,8 @@ impl TimeVaryingDetector {
             bounds,
             grids,
             queue: EventQueue::new(spheres.len()),
+            candidates: (config.rules == TimeVaryingRules::Published)
+                .then(|| CandidateTree::new(spheres.len())),
             ends: vec![never; spheres.len()],
             now: start,
             progress: (start, 0),
@@ -219,6 +222,9 @@ impl TimeVaryingDetector {
         let end = &mut self.ends[sphere as usize];
         end.version = end.version.wrapping_add(1);
         (end.reset, end.due) = (reset, reset);
+        if let Some(candidates) = &mut self.candidates {
+            candidates.remove_bound(sphere);
+        }
         let range = self.grids.range_at(sphere, bound.position, bound.radius);
         self.grids.set_range(sphere, range);
     }
@@ -256,24 +262,36 @@ impl TimeVaryingDetector {
     }
 
     /// The first collision of a bound with its neighbors before `first`, or `first`. Neighbors
-    /// of the `previous` cells are skipped.
+    /// of the `previous` cells are skipped. By the published rules, queues all collisions before
+    /// the resets and returns `first`.
     fn search_collision(
         &mut self,
         sphere: u32,
         previous: Option<CellRange>,
-        mut first: Candidate,
-    ) -> Candidate {
-        let (bounds, now) = (&self.bounds, self.now);
+        mut first: End,
+    ) -> End {
+        let (bounds, ends, now) = (&self.bounds, &self.ends, self.now);
         let own = bounds.current(sphere, now);
-        let mut checks = 0;
+        let reset = ends[sphere as usize].reset;
+        let mut candidates = self.candidates.as_mut();
+        let (mut checks, mut queued) = (0, 0);
         self.grids.visit_neighbors(sphere, previous, |other| {
+            let end = &ends[other as usize];
             // Only collisions before the known ends of both. One at the same time would replace
             // the other's end and be found again.
-            let until = first.0.min(self.ends[other as usize].due);
+            let until = match candidates {
+                Some(_) => reset.min(end.reset),
+                None => first.0.min(end.due),
+            };
             checks += 1;
-            if let Some(time) = bounds.next_collision(&own, other, now, until)
-                && time < until
-            {
+            let Some(time) = bounds.next_collision(&own, other, now, until) else {
+                return;
+            };
+            if let Some(candidates) = &mut candidates {
+                let (a, b) = (sphere, other);
+                candidates.insert(Candidate { time, a, b });
+                queued += 1;
+            } else if time < until {
                 // `queue_end` sets the version.
                 let other_version = 0;
                 let kind = EventKind::Collision {
@@ -284,11 +302,12 @@ impl TimeVaryingDetector {
             }
         });
         self.bounds.counts.checks += checks;
+        self.bounds.counts.queued += queued;
         first
     }
 
     /// Queues the end of a bound. A collision is also the end of the other bound.
-    fn queue_end(&mut self, sphere: u32, (time, kind): Candidate) {
+    fn queue_end(&mut self, sphere: u32, (time, kind): End) {
         let mut claim = |sphere: u32| {
             let end = &mut self.ends[sphere as usize];
             end.due = time;
@@ -305,6 +324,7 @@ impl TimeVaryingDetector {
             return;
         };
         let other_version = claim(other);
+        self.bounds.counts.queued += 1;
         let collision = |sphere: u32, other: u32, other_version: u32| Event {
             time,
             sphere,
@@ -315,6 +335,26 @@ impl TimeVaryingDetector {
         };
         self.queue.set(collision(sphere, other, other_version));
         self.queue.set(collision(other, sphere, version));
+    }
+
+    /// The first event.
+    fn first_event(&self) -> Option<Event> {
+        let queued = self.queue.first().copied();
+        let Some(candidate) = self.candidates.as_ref().and_then(CandidateTree::first) else {
+            return queued;
+        };
+        if queued.is_some_and(|event| event.time <= candidate.time) {
+            return queued;
+        }
+        let kind = EventKind::Collision {
+            other: candidate.b,
+            other_version: self.ends[candidate.b as usize].version,
+        };
+        Some(Event {
+            time: candidate.time,
+            sphere: candidate.a,
+            kind,
+        })
     }
 
     fn handle(&mut self, event: &Event, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
@@ -352,9 +392,12 @@ impl TimeVaryingDetector {
 
     fn cross(&mut self, sphere: u32, crossing: Crossing) {
         let previous = self.grids.range(sphere);
-        self.grids.set_range(sphere, crossing.apply(previous));
+        let range = crossing.apply(previous);
+        self.grids.set_range(sphere, range);
+        let cells = range.count().abs_diff(previous.count());
         if crossing.is_entering {
             self.bounds.counts.entering += 1;
+            self.bounds.counts.entered_cells += cells;
             let known = (self.ends[sphere as usize].due, EventKind::Reset);
             let first = self.search_collision(sphere, Some(previous), known);
             if matches!(first.1, EventKind::Collision { .. }) {
@@ -362,6 +405,7 @@ impl TimeVaryingDetector {
             }
         } else {
             self.bounds.counts.leaving += 1;
+            self.bounds.counts.left_cells += cells;
         }
         self.plan_crossing(sphere);
     }
@@ -395,7 +439,7 @@ impl CollisionDetector for TimeVaryingDetector {
 
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
         check_not_past(until, self.now)?;
-        while let Some(event) = self.queue.first().copied() {
+        while let Some(event) = self.first_event() {
             if event.time > until {
                 break;
             }

@@ -4,7 +4,9 @@
 //! or a collision. Section 3.3 omits candidates later than the reset; this queue also omits those
 //! later than any end of either bound, since the end finds them again. So each bound has two slots,
 //! and a new event replaces the old one in its slot. The only outdated events are collisions whose
-//! other bound has ended before; they trigger a new search when they are due.
+//! other bound has ended before; they trigger a new search when they are due. By the published
+//! rules, collisions of bounds are in a [`CandidateTree`](super::candidate_tree::CandidateTree)
+//! instead.
 //!
 //! The queue is an indexed heap with four children per node.
 

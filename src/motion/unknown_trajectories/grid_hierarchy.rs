@@ -19,10 +19,6 @@ const CELLS_PER_SPHERE: usize = 4;
 /// Minimum number of cells along an axis, so that adjacent cells never share a list.
 const MIN_CELLS_PER_AXIS: usize = 4;
 
-/// Minimum cell size in radii of its native spheres. The paper uses four; fewer give fewer
-/// neighbors where bounds collide long before they fill a cell.
-pub(super) const RADII_PER_CELL: f64 = 2.5;
-
 /// Largest cell coordinate: 2⁵⁰, where `f64` still counts exactly.
 const MAX_COORDINATE: f64 = 1_125_899_906_842_624.0;
 
@@ -69,6 +65,12 @@ impl CellRange {
             low: self.low.map(|k| k >> levels),
             high: self.high.map(|k| k >> levels),
         }
+    }
+
+    /// Number of cells.
+    pub(super) fn count(&self) -> u64 {
+        let sides = (0..3).map(|k| (self.high[k] - self.low[k] + 1) as u64);
+        sides.product()
     }
 
     fn contains(&self, cell: [i64; 3]) -> bool {
@@ -160,10 +162,10 @@ pub(super) struct GridHierarchy {
 }
 
 impl GridHierarchy {
-    /// Empty grids with cells of `finest` nm, twice that, four times that, ..., for spheres of
-    /// these radii in a space of `extent` nm.
-    pub(super) fn new(finest: f64, extent: DVec3, radii: impl Iterator<Item = f64>) -> Self {
-        let levels: Vec<u8> = radii.map(|radius| level(finest, radius) as u8).collect();
+    /// Empty grids with cells of `finest` nm, twice that, four times that, ..., for spheres that
+    /// need cells of at least these sizes (nm) in a space of `extent` nm.
+    pub(super) fn new(finest: f64, extent: DVec3, sizes: impl Iterator<Item = f64>) -> Self {
+        let levels: Vec<u8> = sizes.map(|size| level(finest, size) as u8).collect();
         let count = levels.iter().max().map_or(1, |&top| usize::from(top) + 1);
         let grids = (0..count)
             .map(|k| {
@@ -347,9 +349,10 @@ impl GridHierarchy {
     }
 }
 
-/// The native grid of a sphere: the finest one that leaves its bound space to grow.
-pub(super) fn level(finest: f64, radius: f64) -> usize {
+/// The finest grid whose cells have at least this size: the native grid of a sphere whose bound
+/// needs that space to grow.
+pub(super) fn level(finest: f64, size: f64) -> usize {
     (0..MAX_LEVELS - 1)
-        .find(|&k| finest * f64::from(1 << k) >= RADII_PER_CELL * radius)
+        .find(|&k| finest * f64::from(1 << k) >= size)
         .unwrap_or(MAX_LEVELS - 1)
 }

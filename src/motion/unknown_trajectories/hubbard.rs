@@ -5,14 +5,21 @@
 //! x + v t ± (r + A t² / 2) at the end. When two trapezoids overlap, both spheres are probed
 //! and *all* bounds are rebuilt.
 //!
+//! Walls whose solid side is a box are trapezoids that do not move: blocks, and axis-aligned
+//! planes as boxes of infinite size, so that a face of the box around the spheres is one
+//! horizontal line in one of the planes. A static ball is enclosed in its box, as spheres are.
+//! Other walls have no box and are tested against the parabolic horns of all spheres.
+//!
 //! The cross-sections of trapezoids are boxes, so two of them may overlap from the start
 //! although the spheres do not. Such a pair is tested when its parabolic horns touch.
+
+use glam::DVec3;
 
 use super::bentley_ottmann::{Line, Sweep};
 use super::bounds::BoundSet;
 use super::{CollisionDetector, EventCounts, MovingSphere, SphereMotion, check_not_past};
 use crate::motion::error::check_positive;
-use crate::motion::time_of_impact::Wall;
+use crate::motion::time_of_impact::{Wall, WallSide};
 use crate::motion::{CollisionPartner, MotionError, OVERLAP_TOLERANCE_NM};
 
 /// How far the sweep of a [`HubbardDetector`] goes.
@@ -56,6 +63,10 @@ pub struct HubbardDetector {
     bounds: BoundSet,
     config: HubbardConfig,
     sweep: Sweep,
+    /// Walls in the sweep, after all spheres.
+    boxed_walls: Vec<u32>,
+    /// All other walls.
+    other_walls: Vec<u32>,
     now: f64,
 }
 
@@ -72,10 +83,25 @@ impl HubbardDetector {
         motion: &mut dyn SphereMotion,
     ) -> Result<Self, MotionError> {
         check_positive("interval", config.interval)?;
+        let bounds = BoundSet::new(spheres, walls, config.tolerance, start, motion)?;
+        let indices = 0..bounds.walls.len() as u32;
+        let (boxed_walls, other_walls): (Vec<u32>, Vec<u32>) =
+            indices.partition(|&wall| solid_box(&bounds.walls[wall as usize]).is_some());
+        let mut sweep = Sweep::new(spheres.len() as u32, boxed_walls.len());
+        let boxes = bounds.walls.iter().filter_map(solid_box);
+        for (corners, index) in boxes.zip(spheres.len()..) {
+            for (axis, plane) in sweep.axes.iter_mut().enumerate() {
+                for (side, corner) in corners.iter().enumerate() {
+                    plane.lines[2 * index + side].start = corner[axis];
+                }
+            }
+        }
         Ok(Self {
-            bounds: BoundSet::new(spheres, walls, config.tolerance, start, motion)?,
+            bounds,
             config: *config,
-            sweep: Sweep::new(spheres.len()),
+            sweep,
+            boxed_walls,
+            other_walls,
             now: start,
         })
     }
@@ -97,31 +123,46 @@ impl HubbardDetector {
         }
     }
 
-    /// The next event and its time, or `limit` s without an event.
-    fn next_event(&mut self, limit: f64) -> (f64, Option<(u32, CollisionPartner)>) {
+    /// The next event up to `until` s and its time, or the end without an event.
+    fn next_event(&mut self, until: f64) -> (f64, Option<(u32, CollisionPartner)>) {
         let now = self.now;
-        self.build_trapezoids(limit - now);
-        let mut best = (limit, None);
-        let bounds = &self.bounds;
-        for sphere in 0..bounds.bounds.len() as u32 {
-            if let Some((time, wall)) = bounds.next_wall(sphere, now, best.0) {
-                best = (time, Some((sphere, CollisionPartner::Wall(wall))));
+        let interval = self.config.interval;
+        self.build_trapezoids(interval);
+        let mut best = (until.min(now + interval), None);
+        let (bounds, walls) = (&self.bounds, &self.boxed_walls);
+        let spheres = bounds.bounds.len() as u32;
+        // Walls follow the spheres in the sweep.
+        let partner = |index: u32| match index.checked_sub(spheres) {
+            None => CollisionPartner::Sphere(index),
+            Some(wall) => CollisionPartner::Wall(walls[wall as usize]),
+        };
+        for sphere in 0..spheres {
+            for &wall in &self.other_walls {
+                if let Some(time) = bounds.next_wall_collision(sphere, wall, now, best.0) {
+                    best = (time, Some((sphere, CollisionPartner::Wall(wall))));
+                }
             }
         }
         self.sweep.begin(bounds.tolerance, |a, b| {
-            let time = bounds.next_collision(&bounds.current(a, now), b, now, best.0);
+            let partner = partner(b);
+            let time = match partner {
+                CollisionPartner::Sphere(b) => {
+                    bounds.next_collision(&bounds.current(a, now), b, now, best.0)
+                }
+                CollisionPartner::Wall(wall) => bounds.next_wall_collision(a, wall, now, best.0),
+            };
             if let Some(time) = time {
-                best = (time, Some((a, CollisionPartner::Sphere(b))));
+                best = (time, Some((a, partner)));
             }
         });
         let full = self.config.sweep == HubbardSweep::Full;
-        let horizon = if full { limit } else { best.0 } - now;
+        let horizon = if full { interval } else { best.0 - now };
         let crossings = &mut self.bounds.counts.checks;
         let overlap = self.sweep.first_overlap(horizon, full, crossings);
         if let Some((time, a, b)) = overlap
             && now + time < best.0
         {
-            best = (now + time, Some((a, CollisionPartner::Sphere(b))));
+            best = (now + time, Some((a, partner(b))));
         }
         best
     }
@@ -135,8 +176,7 @@ impl CollisionDetector for HubbardDetector {
     fn advance(&mut self, until: f64, motion: &mut dyn SphereMotion) -> Result<(), MotionError> {
         check_not_past(until, self.now)?;
         while self.now < until {
-            let limit = (self.now + self.config.interval).min(until);
-            let (time, event) = self.next_event(limit);
+            let (time, event) = self.next_event(until);
             self.now = time;
             for sphere in 0..self.bounds.bounds.len() as u32 {
                 self.bounds.reset(sphere, time, motion, false)?;
@@ -156,5 +196,29 @@ impl CollisionDetector for HubbardDetector {
 
     fn counts(&self) -> EventCounts {
         self.bounds.counts
+    }
+}
+
+/// The lowest and highest corner of the solid side of a wall, or of a box around it.
+fn solid_box(wall: &Wall) -> Option<[DVec3; 2]> {
+    match wall {
+        Wall::Plane { normal, offset } => {
+            let axis = normal.abs().max_position();
+            if normal.abs() != DVec3::AXES[axis] {
+                return None;
+            }
+            let mut corners = [DVec3::NEG_INFINITY, DVec3::INFINITY];
+            // The normal points from the solid to the spheres.
+            let side = usize::from(normal[axis] > 0.0);
+            corners[side][axis] = normal[axis] * offset;
+            Some(corners)
+        }
+        Wall::Cuboid { low, high } => Some([*low, *high]),
+        Wall::Ball {
+            center,
+            radius,
+            side: WallSide::Outside,
+        } => Some([center - *radius, center + *radius]),
+        Wall::Ball { .. } | Wall::Surface { .. } => None,
     }
 }

@@ -15,7 +15,8 @@
 //! 4. A colliding event probes both spheres. If they touch and approach each other, it
 //!    reports a [`Contact`]. Both bounds are reset in any case.
 //! 5. Events after the reset of either sphere are not queued; the reset finds them again
-//!    (section 3.3).
+//!    (section 3.3). Nor are, by default, events after any end of either bound: see
+//!    [`TimeVaryingRules`].
 //!
 //! [`TimeVaryingDetector`] implements this. [`HubbardDetector`] implements the space-time
 //! bounds of Hubbard, which the paper compares with. Both run on one thread and
@@ -29,6 +30,7 @@
 
 mod bentley_ottmann;
 mod bounds;
+mod candidate_tree;
 mod cell_size;
 mod detector;
 mod event_queue;
@@ -106,6 +108,8 @@ pub struct TimeVaryingConfig {
     pub tolerance: f64,
     /// Side of the finest cells, nm. Default: chosen by a cost model.
     pub finest_cell_size: Option<f64>,
+    /// Rules for queued events and for cells. Default: [`TimeVaryingRules::FirstEnd`].
+    pub rules: TimeVaryingRules,
 }
 
 impl Default for TimeVaryingConfig {
@@ -113,6 +117,32 @@ impl Default for TimeVaryingConfig {
         Self {
             tolerance: OVERLAP_TOLERANCE_NM,
             finest_cell_size: None,
+            rules: TimeVaryingRules::default(),
+        }
+    }
+}
+
+/// Which collisions a [`TimeVaryingDetector`] queues, and how small cells may be. Both rules
+/// find the same contacts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeVaryingRules {
+    /// Queues only the first end of each bound: a reset or a collision. Cells are at least
+    /// 2.5 radii wide. Default.
+    #[default]
+    FirstEnd,
+    /// Queues all collisions before the resets of both bounds (section 3.3). Cells are at least
+    /// two diameters wide (section 3.1). Slower.
+    Published,
+}
+
+impl TimeVaryingRules {
+    /// Minimum cell size in radii of the spheres of a grid.
+    fn radii_per_cell(self) -> f64 {
+        match self {
+            // Fewer radii give fewer neighbors where bounds collide long before they fill a cell.
+            Self::FirstEnd => 2.5,
+            Self::Published => 4.0,
         }
     }
 }
@@ -121,10 +151,14 @@ impl Default for TimeVaryingConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventCounts {
-    /// Bounds that entered a cell.
+    /// Bounds that reached a plane of cell faces and entered the cells behind it.
     pub entering: u64,
-    /// Bounds that left a cell.
+    /// Bounds that passed a plane of cell faces and left the cells behind them.
     pub leaving: u64,
+    /// Cells that bounds entered: one for each face that a bound reached.
+    pub entered_cells: u64,
+    /// Cells that bounds left: one for each face that a bound passed.
+    pub left_cells: u64,
     /// Bounds that were reset because they had grown too large.
     pub resetting: u64,
     /// Pairs of bounds that collided, whether the spheres touched or not.
@@ -137,6 +171,8 @@ pub struct EventCounts {
     pub wall_contacts: u64,
     /// Pairs of bounds whose time of impact was computed.
     pub checks: u64,
+    /// Collisions of pairs of bounds that were queued.
+    pub queued: u64,
     /// Calls of [`SphereMotion::probe`].
     pub probes: u64,
 }

@@ -1,17 +1,22 @@
 //! The iterations of a relaxer on the GPU. CPU reference: `relax/cpu_iteration.rs`.
 
+mod brute_force_contacts;
 mod contact_passes;
+mod grid_contacts;
 mod types;
 
-pub use types::{GpuBody, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters};
+pub use types::{
+    GpuBody, GpuContactBatch, GpuLawParams, GpuMolecule, GpuPlacement, GpuPush, GpuRelaxCounters,
+};
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contact_passes::{ContactPasses, SharedBuffers};
+use grid_contacts::GridContacts;
 use types::StepResult;
 
-use super::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceStep, Motion};
+use super::{CenterWeights, DeviceRelaxer, DeviceScene, DeviceSearch, DeviceStep, Motion};
 use super::{RelaxStatus, StageTimes};
 use crate::backend::DeviceError;
 use crate::gpu::kernel::{BoundKernel, uniform, write_uniform};
@@ -24,8 +29,8 @@ use crate::molecule::BodySpheres;
 use crate::pose::Pose;
 use crate::search::uniform_grid::ReachPlan;
 
-/// Iterations between two reads of the timestamps: eight passes each.
-const TIMED_ITERATIONS: u32 = 48;
+/// Passes between two reads of the timestamps: 48 iterations with a grid.
+const TIMED_PASSES: u32 = 384;
 
 /// Runs the iterations of a relaxer on a GPU.
 ///
@@ -38,7 +43,9 @@ const TIMED_ITERATIONS: u32 = 48;
 /// 4. bin, count, prefix sum, sort: a periodic grid, which needs no bounds of the atoms;
 /// 5. contacts: each sphere visits the 27 cells around it and sums its corrections. Each
 ///    contact is evaluated from both sides with the same expression, so that sums need no
-///    atomics and the corrections of two molecules are opposite;
+///    atomics and the corrections of two molecules are opposite. With
+///    [`DeviceSearch::BruteForce`], each sphere visits all others instead, without a grid and in
+///    several submissions;
 /// 6. sum: a reduction of fixed shape over the spheres of each molecule.
 ///
 /// Then 44 bytes of counters are read back, from which the relaxer decides how to continue.
@@ -70,11 +77,23 @@ pub struct GpuRelaxer {
 }
 
 impl GpuRelaxer {
-    /// Uploads a scene to `device`.
+    /// Uploads a scene to `device`. Contacts are found with FFRNN.
     ///
     /// # Errors
     /// [`DeviceError`] if it does not fit or is not supported, or the device fails.
     pub fn new(device: Arc<GpuDevice>, scene: &DeviceScene<'_>) -> Result<Self, DeviceError> {
+        Self::with_search(device, scene, DeviceSearch::default())
+    }
+
+    /// As [`new`](Self::new), with contacts found by `search`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_search(
+        device: Arc<GpuDevice>,
+        scene: &DeviceScene<'_>,
+        search: DeviceSearch,
+    ) -> Result<Self, DeviceError> {
         let gpu = &*device;
         let templates: Vec<BodySpheres<'_>> = scene
             .crowd
@@ -117,7 +136,7 @@ impl GpuRelaxer {
                 message: error.to_string(),
             })?;
         let contacts = match plan {
-            Some(plan) => Some(ContactPasses::new(gpu, &plan, &shared)?),
+            Some(plan) => Some(ContactPasses::new(gpu, search, &plan, &shared)?),
             None => None,
         };
 
@@ -224,42 +243,85 @@ impl GpuRelaxer {
         record(self, &mut pass);
         drop(pass);
         self.timer = timer;
+        self.untimed += 1;
     }
 
-    fn record_detect(&mut self, encoder: &mut wgpu::CommandEncoder) {
+    /// Records the passes that detect contacts at the current poses. Brute force submits all but
+    /// the last.
+    fn record_detect(
+        &mut self,
+        mut encoder: wgpu::CommandEncoder,
+    ) -> Result<wgpu::CommandEncoder, DeviceError> {
         let molecules = self.law.molecules;
-        self.pass(encoder, "transform", |relaxer, pass| {
+        self.pass(&mut encoder, "transform", |relaxer, pass| {
             relaxer.atoms.record(pass);
             relaxer.bodies.record_threads(pass, molecules);
         });
-        if self.contacts.is_some() {
-            type Record = fn(&ContactPasses, &mut wgpu::ComputePass<'_>);
+        if let Some(ContactPasses::Grid(_)) = &self.contacts {
+            type Record = fn(&GridContacts, &mut wgpu::ComputePass<'_>);
             let stages: [(&'static str, Record); 3] = [
-                ("insert", ContactPasses::record_insert),
-                ("prefix sum", ContactPasses::record_sum),
-                ("sort", ContactPasses::record_sort),
+                ("insert", GridContacts::record_insert),
+                ("prefix sum", GridContacts::record_sum),
+                ("sort", GridContacts::record_sort),
             ];
             for (label, record) in stages {
-                self.pass(encoder, label, |relaxer, pass| {
-                    if let Some(contacts) = &relaxer.contacts {
-                        record(contacts, pass);
+                self.pass(&mut encoder, label, |relaxer, pass| {
+                    if let Some(ContactPasses::Grid(grid)) = &relaxer.contacts {
+                        record(grid, pass);
                     }
                 });
             }
-            self.record_contacts(encoder);
         }
+        self.record_contacts(encoder)
     }
 
-    fn record_contacts(&mut self, encoder: &mut wgpu::CommandEncoder) {
-        let threads = self.law.molecules.saturating_mul(SUM_LANES);
-        self.pass(encoder, "detect", |relaxer, pass| {
-            if let Some(contacts) = &relaxer.contacts {
-                contacts.record_walk(pass);
+    /// Records the passes that sum the contacts of all molecules, if there can be any.
+    fn record_contacts(
+        &mut self,
+        mut encoder: wgpu::CommandEncoder,
+    ) -> Result<wgpu::CommandEncoder, DeviceError> {
+        match &self.contacts {
+            None => return Ok(encoder),
+            Some(ContactPasses::Grid(_)) => {
+                self.pass(&mut encoder, "detect", |relaxer, pass| {
+                    if let Some(ContactPasses::Grid(grid)) = &relaxer.contacts {
+                        grid.record_walk(pass);
+                    }
+                });
             }
-        });
-        self.pass(encoder, "sum", |relaxer, pass| {
+            Some(ContactPasses::BruteForce(all)) => {
+                for batch in all.batches() {
+                    encoder = self.record_batch(encoder, &batch)?;
+                }
+            }
+        }
+        let threads = self.law.molecules.saturating_mul(SUM_LANES);
+        self.pass(&mut encoder, "sum", |relaxer, pass| {
             relaxer.sum.record_threads(pass, threads);
         });
+        Ok(encoder)
+    }
+
+    /// Submits what was recorded, and records a batch of comparisons in another submission.
+    fn record_batch(
+        &mut self,
+        encoder: wgpu::CommandEncoder,
+        batch: &GpuContactBatch,
+    ) -> Result<wgpu::CommandEncoder, DeviceError> {
+        self.device.submit(encoder)?;
+        if self.untimed >= TIMED_PASSES {
+            self.read_timestamps()?;
+        }
+        if let Some(ContactPasses::BruteForce(all)) = &self.contacts {
+            all.set_batch(&self.device, batch)?;
+        }
+        let mut encoder = self.device.encoder("brute force");
+        self.pass(&mut encoder, "detect", |relaxer, pass| {
+            if let Some(ContactPasses::BruteForce(all)) = &relaxer.contacts {
+                all.record_walk(pass, batch);
+            }
+        });
+        Ok(encoder)
     }
 
     /// Begins a submission in which contacts are summed with this weight.
@@ -280,9 +342,9 @@ impl GpuRelaxer {
         let (from, to) = (self.counters.buffer(), self.result.buffer());
         let counters = size_of::<GpuRelaxCounters>() as u64;
         encoder.copy_buffer_to_buffer(from, 0, to, 0, counters);
-        if let Some(contacts) = &self.contacts {
+        if let Some(ContactPasses::Grid(grid)) = &self.contacts {
             let bytes = size_of::<StepResult>() as u64 - counters;
-            let occupancy = contacts.occupancy.buffer();
+            let occupancy = grid.occupancy.buffer();
             encoder.copy_buffer_to_buffer(occupancy, 0, to, counters, bytes);
         }
         let device = &*self.device;
@@ -300,8 +362,7 @@ impl GpuRelaxer {
             );
             return Err(DeviceError::Rejected { message });
         }
-        self.untimed += 1;
-        if self.untimed >= TIMED_ITERATIONS {
+        if self.untimed >= TIMED_PASSES {
             self.read_timestamps()?;
         }
         Ok(result.counters)
@@ -323,16 +384,16 @@ impl GpuRelaxer {
     }
 
     fn try_status(&mut self, weight: f32) -> Result<RelaxStatus, DeviceError> {
-        let mut encoder = self.begin(weight)?;
-        self.record_detect(&mut encoder);
+        let encoder = self.begin(weight)?;
+        let encoder = self.record_detect(encoder)?;
         Ok(self.finish(encoder)?.status())
     }
 
     fn try_step(&mut self, weights: CenterWeights) -> Result<DeviceStep, DeviceError> {
         if self.sums_weight != weights.current && self.contacts.is_some() {
             // After a kick the contacts are the same, but not their directions.
-            let mut encoder = self.begin(weights.current)?;
-            self.record_contacts(&mut encoder);
+            let encoder = self.begin(weights.current)?;
+            let encoder = self.record_contacts(encoder)?;
             self.finish(encoder)?;
         }
         let molecules = self.law.molecules;
@@ -343,7 +404,7 @@ impl GpuRelaxer {
         self.pass(&mut encoder, "apply", |relaxer, pass| {
             relaxer.apply.record_threads(pass, molecules);
         });
-        self.record_detect(&mut encoder);
+        let encoder = self.record_detect(encoder)?;
         let counters = self.finish(encoder)?;
         Ok(match counters.diverged() {
             Some(owner) => DeviceStep::Diverged { owner },

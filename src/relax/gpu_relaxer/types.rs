@@ -179,6 +179,20 @@ impl From<Push> for GpuPush {
     }
 }
 
+/// Spheres that a dispatch compares by brute force; `ContactBatch` in WGSL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuContactBatch {
+    /// First sphere whose contacts are summed.
+    pub first_sphere: u32,
+    /// End of these spheres.
+    pub end_sphere: u32,
+    /// First sphere that they are compared with.
+    pub first_other: u32,
+    /// End of those.
+    pub end_other: u32,
+}
+
 /// Counters that are read back after an iteration; `RelaxCounters` in WGSL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::BoxSet;
@@ -214,6 +214,25 @@ fn ordinary_limit(sides: &[f32]) -> f32 {
     }
     // The largest number of that class.
     f32::from_bits(((top as u32 + 1) << 23) - 1)
+}
+
+/// Mean number of boxes per cell, if the grid is filled evenly. `sides` is a buffer.
+pub(super) fn mean_occupancy(boxes: &BoxSet, sides: &mut Vec<f32>) -> f64 {
+    set_longest_sides(sides, boxes);
+    let limit = ordinary_limit(sides);
+    let (mut count, mut width) = (0, MIN_REACH_NM);
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for (index, &side) in sides.iter().enumerate().filter(|(_, side)| **side <= limit) {
+        let corner = boxes.low(index);
+        (low, high) = (low.min(corner), high.max(corner));
+        width = width.max(side);
+        count += 1;
+    }
+    if count == 0 {
+        return 0.0;
+    }
+    let cells = (high - low).as_dvec3() / f64::from(width);
+    f64::from(count) / cells.max(DVec3::ONE).element_product()
 }
 
 /// Writes the longest side of each box, nm.

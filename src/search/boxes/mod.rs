@@ -15,13 +15,15 @@
 //!
 //! | search | algorithm | for |
 //! |---|---|---|
+//! | [`AutoBoxes`] | chooses between the next two | any boxes |
 //! | [`BoxGrid`] | uniform grid, oversize boxes apart, remembers close boxes | most scenes |
-//! | [`LinearKdTree`](super::LinearKdTree) | Poirrier 2009 | boxes of very different sizes |
+//! | [`LinearKdTree`](super::LinearKdTree) | Poirrier 2009 | boxes with edges of very different lengths, more than 100 to 1 |
 //! | [`SweepAndPrune`](super::SweepAndPrune) | Baraff 1992, as in Poirrier 2009 | few boxes, or little motion |
 //! | [`BruteForce`](super::BruteForce) | all pairs | reference of the tests |
 //!
 //! [`SpheresInBoxes`] turns any of them into a [`PairSearch`](super::PairSearch).
 
+mod auto_boxes;
 mod box_compare;
 mod box_grid;
 mod box_set;
@@ -29,6 +31,7 @@ mod cell_search;
 mod pair_sort;
 mod spheres_in_boxes;
 
+pub use auto_boxes::AutoBoxes;
 pub use box_grid::BoxGrid;
 pub use box_set::{BoxError, BoxSet, MAX_COORDINATE_NM};
 pub use spheres_in_boxes::SpheresInBoxes;

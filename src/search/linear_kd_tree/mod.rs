@@ -121,14 +121,15 @@ impl LinearKdTree {
     }
 
     /// What the sweep selects among `boxes`. Calls `each` for every selected pair of boxes of
-    /// different owners, from any thread; a pair may be selected several times.
+    /// different owners, from any thread; a pair may be selected up to eight times. This is
+    /// *kd-tree-1* as in the paper, which compares the elements of each selected pair.
     ///
     /// # Errors
     /// [`SearchError`] if a box is invalid, or too many boxes lie in one place.
     pub fn select(
         &mut self,
         boxes: &BoxSet,
-        each: &(dyn Fn(Pair) + Sync),
+        each: impl Fn(Pair) + Sync,
     ) -> Result<Selection, SearchError> {
         self.build(boxes)?;
         let owned = |at: usize| {
@@ -152,6 +153,16 @@ impl LinearKdTree {
             cell_volume: self.records.iter().map(volume).sum(),
             pairs,
         })
+    }
+
+    /// Bytes of memory that the records, the sub-boxes and the buffers of the sort use.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.unsorted.memory_bytes()
+            + self.buckets.memory_bytes()
+            + size_of_val(&*self.records)
+            + size_of_val(&*self.blocks)
+            + size_of_val(&*self.ends)
     }
 
     /// Steps 1 to 3, and the end of the sweep of each record.

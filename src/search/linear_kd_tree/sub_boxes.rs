@@ -70,6 +70,13 @@ impl SubBoxLists {
         });
     }
 
+    /// Bytes of memory of all lists.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let sub_boxes = self.sub_boxes.iter().map(|list| size_of_val(&**list));
+        let records = self.records.iter().map(|list| size_of_val(&**list));
+        sub_boxes.chain(records).sum()
+    }
+
     /// A sub-box by its id.
     #[inline]
     pub(super) fn sub_box(&self, number: SubBoxId) -> &SubBox {

@@ -7,10 +7,11 @@
 //! Cells repeat in space: coordinates are taken modulo the number of cells, so that no sphere is
 //! outside. Distant spheres may share a cell, which only costs a check.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
-/// Largest number of cells per sphere.
-const CELLS_PER_SPHERE: usize = 4;
+/// Largest number of cells per sphere. With fewer, more distant spheres share a cell; with more,
+/// visiting the empty ones takes longer.
+const CELLS_PER_SPHERE: usize = 32;
 
 /// Number of cells that is always allowed.
 const MIN_CELLS: usize = 4096;
@@ -33,7 +34,7 @@ pub(super) struct CellLayout {
 
 impl CellLayout {
     /// Cubes of `width` nm for `count` spheres in a space of `size` nm.
-    pub(super) fn cubes(width: f64, size: Vec3, count: usize) -> Self {
+    pub(super) fn cubes(width: f64, size: DVec3, count: usize) -> Self {
         let budget = (count * CELLS_PER_SPHERE).max(MIN_CELLS);
         let mut along = [0, 1, 2].map(|k| cells_along(size[k], width, budget));
         while along.iter().product::<usize>() > budget {
@@ -53,7 +54,7 @@ impl CellLayout {
     }
 
     /// Slices of `width` nm across the longest axis of a space of `size` nm.
-    pub(super) fn slices(width: f64, size: Vec3, count: usize) -> Self {
+    pub(super) fn slices(width: f64, size: DVec3, count: usize) -> Self {
         let budget = (count * CELLS_PER_SPHERE).max(MIN_CELLS);
         let axis = size.max_position();
         let mut along = [1; 3];
@@ -84,8 +85,19 @@ impl CellLayout {
 
     /// Index of a cell.
     pub(super) fn index(&self, cell: Cell) -> usize {
-        let [x, y, z] = [0, 1, 2].map(|k| (cell[k] & (self.along[k] as i64 - 1)) as usize);
+        let [x, y, z] = [0, 1, 2].map(|k| self.place_along(cell, k));
         x + self.along[0] * (y + self.along[1] * z)
+    }
+
+    /// Coordinate of a cell along an axis, modulo the number of cells.
+    fn place_along(&self, cell: Cell, axis: usize) -> usize {
+        (cell[axis] & (self.along[axis] as i64 - 1)) as usize
+    }
+
+    /// Coordinates of the cell with this index, modulo the numbers of cells.
+    fn place(&self, index: usize) -> [usize; 3] {
+        let [x, y, _] = self.along;
+        [index % x, index / x % y, index / x / y]
     }
 
     /// Middle of a cell along an axis, nm.
@@ -95,8 +107,8 @@ impl CellLayout {
 }
 
 /// Number of cells for an axis of `size` nm.
-fn cells_along(size: f32, width: f64, budget: usize) -> usize {
-    let cells = (f64::from(size) / width).ceil() + 1.0;
+fn cells_along(size: f64, width: f64, budget: usize) -> usize {
+    let cells = (size / width).ceil() + 1.0;
     // Casts saturate.
     let cells = (cells as usize).min(budget).next_power_of_two();
     cells.clamp(MIN_CELLS_ALONG, budget.next_power_of_two())
@@ -135,6 +147,20 @@ impl CellLinks {
         &self.spheres[cell]
     }
 
+    /// Coordinates of the cell with this index that a sphere is linked with.
+    pub(super) fn cell_of(&self, layout: &CellLayout, index: usize, sphere: u32) -> Cell {
+        let CellsOfSphere { low, high, .. } = self.cells[sphere as usize];
+        let place = layout.place(index);
+        // The two cells along an axis are at different places.
+        [0, 1, 2].map(|k| {
+            if layout.place_along(low, k) == place[k] {
+                low[k]
+            } else {
+                high[k]
+            }
+        })
+    }
+
     /// Links a sphere with the cells that it overlaps.
     pub(super) fn update(&mut self, layout: &CellLayout, sphere: u32, center: DVec3, radius: f64) {
         let cells = CellsOfSphere {
@@ -150,7 +176,7 @@ impl CellLinks {
     }
 
     /// Removes a sphere from all its cells.
-    pub(super) fn remove(&mut self, layout: &CellLayout, sphere: u32) {
+    fn remove(&mut self, layout: &CellLayout, sphere: u32) {
         let previous = std::mem::take(&mut self.cells[sphere as usize]);
         if previous.linked {
             self.for_each_cell(layout, previous, |list| {

@@ -1,13 +1,18 @@
-//! The cell algorithms A, B and C of Johnson and Whalley.
+//! Cells with dual representation, and the algorithms A, B and C.
+
+use std::ops::RangeInclusive;
 
 use glam::DVec3;
 
 use super::cell_links::{Cell, CellLayout, CellLinks};
-use super::{Collision, SweptError, SweptSearch, SweptWork, check, collision};
-use crate::spheres::SphereSet;
+use super::moving_spheres::MovingSpheres;
+use super::{Collision, SweptAlgorithm, SweptWork};
 
 /// Fraction of half a cell that a sphere may use; the rest covers the rounding of cell coordinates.
 const USABLE: f64 = 0.999;
+
+/// Smallest width of a cell as a fraction of the largest coordinate, for the same reason.
+const MIN_RELATIVE_WIDTH: f64 = 1.0e-12;
 
 /// How much wider than necessary cells may be before they are recomputed.
 const MAX_SLACK: f64 = 2.0;
@@ -19,154 +24,110 @@ const MIN_OUTLIERS: usize = 4;
 /// spheres.
 const ROOT_PER_OUTLIER: usize = 8;
 
-/// The algorithms of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CellListVersion {
-    /// Cubes; links are updated after every motion.
-    A,
-    /// Cubes; links are updated once per step.
-    B,
-    /// Slices; links are updated once per step.
-    C,
-}
-
-/// Cell-list search for the collisions of a step.
-///
-/// A sphere is compared with the spheres of its own cell and the neighboring ones. That is
-/// sufficient if every sphere stays within half a cell of its start, radius included (Result 1
-/// of the paper, with d half the width of a cell):
-///
-/// 1. choose cells of width 2 d; spheres that are too large or too fast for them are *outliers*
-///    and compared with all spheres (section 5);
-/// 2. link cells and spheres;
-/// 3. compare each sphere with its neighboring cells, except those behind it: if it is entirely
-///    in one half of its cell and moves away from the other half, nothing reaches it from
-///    beyond that half (section 4.2);
-/// 4. *A* updates the links of each sphere after its motion, *B* once per step. *C* is B with
-///    slices across one axis instead of cubes: two neighbors instead of 26.
-///
-/// Sequential, as in the paper.
-///
-/// ```
-/// use bevy_rapier_molecules::search::swept::{CellList, CellListVersion, SweptSearch};
-/// use bevy_rapier_molecules::spheres::SphereSet;
-/// use glam::Vec3;
-///
-/// // Two spheres that swap places within one step.
-/// let (mut start, mut end) = (SphereSet::new(), SphereSet::new());
-/// for (owner, x) in [(0, -5.0), (1, 5.0)] {
-///     start.push(Vec3::X * x, 1.0, owner)?;
-///     end.push(Vec3::X * -x, 1.0, owner)?;
-/// }
-/// let mut collisions = Vec::new();
-/// let mut search = CellList::new(CellListVersion::B);
-/// search.find_collisions(&start, &end, &mut collisions)?;
-/// // They are 10 nm apart, approach each other by 20 nm per step, and touch at 2 nm.
-/// assert_eq!(collisions.len(), 1);
-/// assert!((collisions[0].time - 0.4).abs() < 1.0e-12);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Cells, their links with spheres, and the search with them.
 #[derive(Clone, Debug)]
-pub struct CellList {
-    version: CellListVersion,
+pub(super) struct CellList {
+    /// Slices instead of cubes.
+    has_slices: bool,
+    /// Cells behind a sphere are not examined.
+    has_directions: bool,
+    /// Links follow every motion.
+    follows_motions: bool,
     /// Requested width of a cell, nm.
-    width: Option<f32>,
+    width: Option<f64>,
     layout: Option<CellLayout>,
     links: CellLinks,
+    /// Where each sphere was when its links were updated, nm.
+    linked_at: Vec<DVec3>,
     /// Radius plus displacement of each sphere, nm.
     reaches: Vec<f64>,
-    sorted_reaches: Vec<f64>,
-    /// Spheres that are too large or too fast for the cells.
-    outliers: Vec<u32>,
-    /// The sphere that each sphere was last compared with.
-    checked: Vec<u32>,
+    /// Spheres that are too large or too fast for the cells in this step, and their number.
+    is_outlier: Vec<bool>,
+    outliers: u64,
+    /// The visit in which each sphere was last compared.
+    compared: Vec<u64>,
+    visit: u64,
 }
 
 impl CellList {
-    /// Chooses cells as narrow as the spheres and their motion allow.
-    #[must_use]
-    pub fn new(version: CellListVersion) -> Self {
-        Self {
-            version,
-            width: None,
+    /// Cells of an algorithm; `None` for the naive one.
+    pub(super) fn new(algorithm: SweptAlgorithm, width: Option<f32>) -> Option<Self> {
+        use SweptAlgorithm as Is;
+        (algorithm != Is::Naive).then(|| Self {
+            has_slices: algorithm == Is::C,
+            has_directions: algorithm != Is::Cells,
+            follows_motions: matches!(algorithm, Is::Cells | Is::A),
+            width: width.map(f64::from),
             layout: None,
             links: CellLinks::default(),
+            linked_at: Vec::new(),
             reaches: Vec::new(),
-            sorted_reaches: Vec::new(),
-            outliers: Vec::new(),
-            checked: Vec::new(),
-        }
-    }
-
-    /// Uses cells of a given width, nm. Spheres that are too large or too fast for them are
-    /// compared with all spheres.
-    ///
-    /// # Errors
-    /// [`SweptError::BadWidth`] if the width is not positive and finite.
-    pub fn with_cell_width(version: CellListVersion, width: f32) -> Result<Self, SweptError> {
-        if !(width.is_finite() && width > 0.0) {
-            return Err(SweptError::BadWidth { width });
-        }
-        Ok(Self {
-            width: Some(width),
-            ..Self::new(version)
+            is_outlier: Vec::new(),
+            outliers: 0,
+            compared: Vec::new(),
+            visit: 0,
         })
     }
 
-    /// Step 1: cells for these spheres.
-    fn plan(&mut self, start: &SphereSet, end: &SphereSet) -> Result<CellLayout, SweptError> {
-        self.reaches.clear();
-        self.reaches.extend((0..start.len()).map(|index| {
-            let displacement = end.center(index).as_dvec3() - start.center(index).as_dvec3();
-            f64::from(start.radius(index)) + displacement.length()
-        }));
-        let needed = self.ordinary_reach() / USABLE;
-        let half = self.width.map_or(needed, |width| 0.5 * f64::from(width));
-        let extent = start.extent()?;
-        let make = |width: f64| {
-            let size = (extent.high - extent.low).max(glam::Vec3::ZERO);
-            match self.version {
-                CellListVersion::A | CellListVersion::B => {
-                    CellLayout::cubes(width, size, start.len())
-                }
-                CellListVersion::C => CellLayout::slices(width, size, start.len()),
-            }
-        };
-        let same_spheres = self.checked.len() == start.len();
-        let layout = match self.layout {
-            // Links are valid as long as the layout is.
-            Some(layout)
-                if same_spheres
-                    && (self.width.is_some()
-                        || (half..=half * MAX_SLACK).contains(&(0.5 * layout.width))) =>
-            {
-                layout
-            }
-            _ => {
-                let layout = make(2.0 * half);
-                self.links.clear(&layout, start.len());
-                layout
-            }
-        };
-        self.layout = Some(layout);
-        self.checked.clear();
-        self.checked.resize(start.len(), u32::MAX);
-        self.find_outliers(&layout);
-        Ok(layout)
+    /// Prepares for a step: cells that suit the displacements and, in algorithms B and C, links.
+    pub(super) fn begin_step(&mut self, spheres: &MovingSpheres, work: &mut SweptWork) {
+        let previous = self.layout;
+        let layout = self.plan(spheres);
+        if previous != Some(layout) {
+            let count = spheres.radii.len();
+            self.layout = Some(layout);
+            self.links.clear(&layout, count);
+            self.linked_at.resize(count, DVec3::ZERO);
+            self.compared.resize(count, 0);
+            self.link(&layout, spheres, work);
+        } else if !self.follows_motions {
+            self.link(&layout, spheres, work);
+        }
+        self.outliers = 0;
+        self.is_outlier.clear();
+        self.is_outlier.resize(spheres.radii.len(), false);
+        for sphere in 0..spheres.len() {
+            self.redirected(spheres, sphere);
+        }
+    }
+
+    /// Cells of sufficient width; the current ones if possible.
+    fn plan(&mut self, spheres: &MovingSpheres) -> CellLayout {
+        let furthest = |far: f64, center: &DVec3| far.max(center.abs().max_element());
+        let least = MIN_RELATIVE_WIDTH * spheres.centers.iter().fold(0.0, furthest);
+        let needed = least.max(match self.width {
+            Some(width) => width,
+            None => 2.0 * self.ordinary_reach(spheres) / USABLE,
+        });
+        let slack = if self.width.is_some() { 1.0 } else { MAX_SLACK };
+        if let Some(layout) = self.layout
+            && (needed..=needed * slack).contains(&layout.width)
+        {
+            return layout;
+        }
+        let low = spheres.centers.iter().copied().reduce(DVec3::min);
+        let high = spheres.centers.iter().copied().reduce(DVec3::max);
+        let size = high.unwrap_or_default() - low.unwrap_or_default();
+        if self.has_slices {
+            CellLayout::slices(needed, size, spheres.radii.len())
+        } else {
+            CellLayout::cubes(needed, size, spheres.radii.len())
+        }
     }
 
     /// The largest reach of all spheres, except for a few that reach more than twice as far.
-    fn ordinary_reach(&mut self) -> f64 {
-        self.sorted_reaches.clone_from(&self.reaches);
-        let count = self.sorted_reaches.len();
-        let max_outliers = MIN_OUTLIERS + count.isqrt() / ROOT_PER_OUTLIER;
+    fn ordinary_reach(&mut self, spheres: &MovingSpheres) -> f64 {
+        let centers = spheres.centers.iter().zip(0..);
+        let reaches = centers.map(|(&center, sphere)| spheres.reach_from(center, sphere));
+        self.reaches.clear();
+        self.reaches.extend(reaches);
         let furthest = self.reaches.iter().copied().fold(0.0, f64::max);
+        let count = self.reaches.len();
+        let max_outliers = MIN_OUTLIERS + count.isqrt() / ROOT_PER_OUTLIER;
         let ordinary = if count > max_outliers {
             let place = count - 1 - max_outliers;
-            let (_, ordinary, _) = self
-                .sorted_reaches
-                .select_nth_unstable_by(place, f64::total_cmp);
-            *ordinary
+            let by_size = f64::total_cmp;
+            *self.reaches.select_nth_unstable_by(place, by_size).1
         } else {
             furthest
         };
@@ -175,41 +136,73 @@ impl CellList {
         if limit > 0.0 { limit } else { 1.0 }
     }
 
-    fn find_outliers(&mut self, layout: &CellLayout) {
-        let limit = 0.5 * layout.width * USABLE;
-        self.outliers.clear();
-        let reaches = self.reaches.iter().zip(0..);
-        // The tolerance keeps the sphere that the cells were made for.
-        let outliers = reaches.filter(|(reach, _)| **reach > limit * (1.0 + 4.0 * f64::EPSILON));
-        self.outliers.extend(outliers.map(|(_, index)| index));
+    /// Updates the links of all spheres that fit into a cell.
+    fn link(&mut self, layout: &CellLayout, spheres: &MovingSpheres, work: &mut SweptWork) {
+        let limit = limit(layout);
+        for (sphere, &radius) in (0..).zip(&spheres.radii) {
+            let center = spheres.centers[sphere as usize];
+            self.linked_at[sphere as usize] = center;
+            if radius <= limit {
+                work.updates += 1;
+                self.links.update(layout, sphere, center, radius);
+            }
+        }
     }
 
-    /// Whether a sphere is compared with all spheres.
-    fn is_outlier(&self, sphere: u32) -> bool {
-        self.outliers.binary_search(&sphere).is_ok()
+    /// Updates the links after all spheres have moved, if the algorithm does.
+    pub(super) fn moved(&mut self, spheres: &MovingSpheres, work: &mut SweptWork) {
+        if let Some(layout) = self.layout.filter(|_| self.follows_motions) {
+            self.link(&layout, spheres, work);
+        }
     }
 
-    fn link(&mut self, layout: &CellLayout, spheres: &SphereSet, sphere: u32) {
+    /// Compares a sphere with all others for the rest of the step if its new path takes it too
+    /// far for the cells.
+    pub(super) fn redirected(&mut self, spheres: &MovingSpheres, sphere: u32) {
         let index = sphere as usize;
-        let (center, radius) = (spheres.center(index).as_dvec3(), spheres.radius(index));
-        self.links.update(layout, sphere, center, f64::from(radius));
+        let reach = spheres.reach_from(self.linked_at[index], sphere);
+        let is_far = self.layout.is_none_or(|layout| reach > limit(&layout));
+        if is_far && !self.is_outlier[index] {
+            self.is_outlier[index] = true;
+            self.outliers += 1;
+        }
     }
 
-    /// Step 3: compares a sphere with the spheres around it that have larger indices.
-    fn check_around(
+    /// Finds the collisions in the rest of the step, if no sphere changes its path. A pair may
+    /// be found several times.
+    pub(super) fn find(
         &mut self,
-        layout: &CellLayout,
-        (start, end): (&SphereSet, &SphereSet),
-        sphere: u32,
+        spheres: &MovingSpheres,
         work: &mut SweptWork,
         collisions: &mut Vec<Collision>,
     ) {
-        let index = sphere as usize;
-        let center = start.center(index).as_dvec3();
-        let motion = end.center(index).as_dvec3() - center;
-        let own = layout.cell(center);
-        let radius = f64::from(start.radius(index));
-        let steps = [0, 1, 2].map(|axis| steps_along(layout, own, axis, (center, motion, radius)));
+        let Some(layout) = self.layout else { return };
+        for index in 0..layout.len() {
+            for place in 0..self.links.spheres(index).len() {
+                let sphere = self.links.spheres(index)[place];
+                if !self.is_outlier[sphere as usize] {
+                    let cell = self.links.cell_of(&layout, index, sphere);
+                    self.compare_around(&layout, spheres, (cell, sphere), work, collisions);
+                }
+            }
+        }
+        work.outliers = self.outliers;
+        if self.outliers > 0 {
+            self.compare_outliers(spheres, work, collisions);
+        }
+    }
+
+    /// Compares a sphere with those in one of its cells and around that have larger indices.
+    fn compare_around(
+        &mut self,
+        layout: &CellLayout,
+        spheres: &MovingSpheres,
+        (own, sphere): (Cell, u32),
+        work: &mut SweptWork,
+        collisions: &mut Vec<Collision>,
+    ) {
+        self.visit += 1;
+        let steps = [0, 1, 2].map(|axis| self.steps_along(layout, spheres, (own, sphere), axis));
         for x in steps[0].clone() {
             for y in steps[1].clone() {
                 for z in steps[2].clone() {
@@ -217,98 +210,70 @@ impl CellList {
                     let cell: Cell = [0, 1, 2].map(|k| own[k].wrapping_add(step[k]));
                     work.cells += 1;
                     for &other in self.links.spheres(layout.index(cell)) {
-                        if other <= sphere || self.checked[other as usize] == sphere {
+                        let compared = &mut self.compared[other as usize];
+                        if other <= sphere || *compared == self.visit {
                             continue;
                         }
-                        self.checked[other as usize] = sphere;
-                        collisions.extend(collision(start, end, index, other as usize));
+                        *compared = self.visit;
+                        if !self.is_outlier[other as usize] {
+                            work.checks += 1;
+                            collisions.extend(spheres.collision(sphere, other));
+                        }
                     }
                 }
             }
         }
     }
 
+    /// Neighbors of a cell along an axis that a sphere of it must be compared with, from −1 to 1.
+    ///
+    /// If the sphere is entirely in one half of the cell and moves away from the other half,
+    /// nothing reaches it from beyond that half (section 4.2).
+    fn steps_along(
+        &self,
+        layout: &CellLayout,
+        spheres: &MovingSpheres,
+        (own, sphere): (Cell, u32),
+        axis: usize,
+    ) -> RangeInclusive<i64> {
+        if !layout.is_divided(axis) {
+            return 0..=0;
+        }
+        if !self.has_directions {
+            return -1..=1;
+        }
+        let index = sphere as usize;
+        let (center, radius) = (spheres.centers[index][axis], spheres.radii[index]);
+        let motion = spheres.displacements[index][axis];
+        let middle = layout.middle(own, axis);
+        let moves_up = center - radius >= middle && motion >= 0.0;
+        let moves_down = center + radius <= middle && motion <= 0.0;
+        i64::from(moves_up) - 1..=1 - i64::from(moves_down)
+    }
+
     /// Compares the outliers with all spheres.
-    fn check_outliers(&self, start: &SphereSet, end: &SphereSet, collisions: &mut Vec<Collision>) {
-        for &outlier in &self.outliers {
-            for other in 0..start.len() as u32 {
+    fn compare_outliers(
+        &self,
+        spheres: &MovingSpheres,
+        work: &mut SweptWork,
+        collisions: &mut Vec<Collision>,
+    ) {
+        let is_outlier = |sphere: u32| self.is_outlier[sphere as usize];
+        for outlier in (0..spheres.len()).filter(|&sphere| is_outlier(sphere)) {
+            for other in 0..spheres.len() {
                 // Compare two outliers once.
-                if other == outlier || (other < outlier && self.is_outlier(other)) {
+                if other == outlier || (other < outlier && is_outlier(other)) {
                     continue;
                 }
-                collisions.extend(collision(start, end, outlier as usize, other as usize));
+                work.checks += 1;
+                collisions.extend(spheres.collision(outlier, other));
             }
         }
     }
 }
 
-/// Neighbors along an axis that a sphere must be compared with, from −1 to 1.
-fn steps_along(
-    layout: &CellLayout,
-    own: Cell,
-    axis: usize,
-    (center, motion, radius): (DVec3, DVec3, f64),
-) -> std::ops::RangeInclusive<i64> {
-    if !layout.is_divided(axis) {
-        return 0..=0;
-    }
-    let middle = layout.middle(own, axis);
-    let in_upper_half = center[axis] - radius >= middle;
-    let in_lower_half = center[axis] + radius <= middle;
-    let first = if in_upper_half && motion[axis] >= 0.0 {
-        0
-    } else {
-        -1
-    };
-    let last = if in_lower_half && motion[axis] <= 0.0 {
-        0
-    } else {
-        1
-    };
-    first..=last
-}
-
-impl SweptSearch for CellList {
-    fn name(&self) -> &'static str {
-        match self.version {
-            CellListVersion::A => "cell-list-a",
-            CellListVersion::B => "cell-list-b",
-            CellListVersion::C => "cell-list-c",
-        }
-    }
-
-    fn find_collisions(
-        &mut self,
-        start: &SphereSet,
-        end: &SphereSet,
-        collisions: &mut Vec<Collision>,
-    ) -> Result<SweptWork, SweptError> {
-        collisions.clear();
-        check(start, end)?;
-        let layout = self.plan(start, end)?;
-        let mut work = SweptWork {
-            outliers: self.outliers.len() as u64,
-            ..SweptWork::default()
-        };
-        let count = start.len() as u32;
-        for sphere in 0..count {
-            if self.is_outlier(sphere) {
-                self.links.remove(&layout, sphere);
-            } else {
-                self.link(&layout, start, sphere);
-            }
-        }
-        for sphere in 0..count {
-            if self.is_outlier(sphere) {
-                continue;
-            }
-            self.check_around(&layout, (start, end), sphere, &mut work, collisions);
-            if self.version == CellListVersion::A {
-                self.link(&layout, end, sphere);
-            }
-        }
-        self.check_outliers(start, end, collisions);
-        collisions.sort_unstable_by_key(|collision| collision.pair);
-        Ok(work)
-    }
+/// How far from the place of its links a sphere may reach, nm. The tolerance keeps the sphere
+/// that the cells were made for.
+fn limit(layout: &CellLayout) -> f64 {
+    0.5 * layout.width * USABLE * (1.0 + 4.0 * f64::EPSILON)
 }

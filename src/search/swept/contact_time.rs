@@ -44,10 +44,10 @@ pub struct ContactTimes {
 }
 
 impl ContactTimes {
-    /// First time within the step, 0 to 1, at which they touch or overlap.
+    /// First time from 0 to `end` at which they touch or overlap.
     #[must_use]
-    pub fn first_within_step(&self) -> Option<f64> {
-        let within = self.first <= 1.0 && self.last >= 0.0;
+    pub fn first_until(&self, end: f64) -> Option<f64> {
+        let within = self.first <= end && self.last >= 0.0;
         within.then(|| self.first.max(0.0))
     }
 }
@@ -56,8 +56,13 @@ impl ContactTimes {
 /// to `reach`, nm; `None` if they never touch.
 #[must_use]
 pub fn time_of_contact(a: &Trajectory, b: &Trajectory, reach: f64) -> Option<ContactTimes> {
-    let offset = b.start - a.start;
     let motion = (b.end - b.start) - (a.end - a.start);
+    relative_contact(b.start - a.start, motion, reach)
+}
+
+/// Times of contact of two spheres from the vector between their centers at time 0 and its
+/// change per step.
+pub(super) fn relative_contact(offset: DVec3, motion: DVec3, reach: f64) -> Option<ContactTimes> {
     let square = motion.length_squared();
     let half = offset.dot(motion);
     let rest = offset.length_squared() - reach * reach;

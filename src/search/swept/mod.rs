@@ -1,38 +1,80 @@
 //! Searches for spheres that collide during a step: continuous collision detection.
 //!
+//! The algorithms are those of C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of
+//! moving particles: a survey and some experiments* (University of Kent, 2002). They are
+//! sequential, as in the paper.
+//!
+//! | [`SweptAlgorithm`] | space is divided into | neighbors of a cell | links of cells and spheres are updated |
+//! |---|---|---|---|
+//! | `Naive` | – | – | – |
+//! | `Cells` (section 3) | cubes | all 26 | after every motion |
+//! | `A` (section 4.2) | cubes | not those behind a sphere | after every motion |
+//! | `B` (section 4.3) | cubes | as in A | once per step |
+//! | `C` (section 4.4) | slices | as in A, at most 2 | once per step |
+//!
+//! [`SweptSpheres::step`] moves spheres to the end of their paths and reports all collisions on
+//! the way. [`SweptSpheres::subdivided_step`] changes the paths of colliding spheres: it ends a
+//! *subdivision* of the step at the earliest collision, moves all spheres, and searches again
+//! (section 4.1). There "after every motion" means once per subdivision.
+//!
 //! # Contract
 //!
-//! **Input**: two [`SphereSet`]s of the same spheres (nm), at the start (time 0) and at the end
-//! (time 1) of a step. In between, spheres move along straight lines.
-//!
-//! **Output**: every pair of spheres of different owners that touch or overlap at some time of
-//! the step, once, with the first such time, sorted by pair. Fast spheres do not tunnel through
-//! each other.
-//!
-//! [`time_of_contact`] decides about collisions in 64 bits, so that all searches return the same
-//! [`Collision`]s, bit for bit, on any number of threads. Invalid input is reported as a
-//! [`SweptError`].
-//!
-//! # Which search
-//!
-//! The algorithms are those of C. G. Johnson and J. L. Whalley, *Detecting collisions in sets of
-//! moving particles: a survey and some experiments* (University of Kent, 2002):
-//! [`SweptBruteForce`] is their naive algorithm and the reference of the tests, [`CellList`] has
-//! their algorithms A, B and C. C is the fastest in the paper; B may be faster in dense scenes,
-//! where the slices of C contain many spheres.
+//! - Within a step (or a subdivision) spheres move along straight lines. Spheres of different
+//!   owners that touch or overlap at some time of it collide, at the first such time. Fast
+//!   spheres do not tunnel through each other.
+//! - Positions and times have 64 bits. [`time_of_contact`] decides about collisions, so that all
+//!   algorithms return the same [`Collision`]s, bit for bit.
+//! - Invalid input is reported as a [`SweptError`].
 
 mod cell_links;
 mod cell_list;
 mod contact_time;
+mod moving_spheres;
+mod swept_spheres;
 
-pub use cell_list::{CellList, CellListVersion};
 pub use contact_time::{ContactTimes, Trajectory, time_of_contact};
+pub use swept_spheres::{Impact, SweptSpheres};
 
-use rayon::prelude::*;
+use glam::DVec3;
 use thiserror::Error;
 
 use super::Pair;
-use crate::spheres::{SphereError, SphereSet};
+use crate::spheres::SphereError;
+
+/// The algorithms of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SweptAlgorithm {
+    /// Compares all pairs.
+    Naive,
+    /// Cubic cells with dual representation: each cell has a list of the spheres that overlap
+    /// it, each sphere one of its cells. Spheres of a cell are compared with those of the cell
+    /// and of its 26 neighbors.
+    Cells,
+    /// `Cells`, but without the neighbors behind a sphere: if it is entirely in one half of its
+    /// cell and moves away from the other half, nothing reaches it from beyond that half.
+    A,
+    /// `A`, but links are updated once per step instead of after every motion.
+    B,
+    /// `B`, but with slices across the longest axis instead of cubes.
+    C,
+}
+
+impl SweptAlgorithm {
+    /// All algorithms, in the order of the paper.
+    pub const ALL: [Self; 5] = [Self::Naive, Self::Cells, Self::A, Self::B, Self::C];
+
+    /// Name for reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Cells => "cells",
+            Self::A => "A",
+            Self::B => "B",
+            Self::C => "C",
+        }
+    }
+}
 
 /// Two spheres that collide within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,22 +86,28 @@ pub struct Collision {
     pub time: f64,
 }
 
-/// Why a swept search did not run. It has found no collisions then.
+/// Why a step failed.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SweptError {
     /// A sphere is invalid.
     #[error(transparent)]
     Sphere(#[from] SphereError),
-    /// The sets at the start and at the end have different spheres.
-    #[error(
-        "the {start} spheres at the start and the {end} at the end differ; both sets need the same owners and radii"
-    )]
-    DifferentSpheres {
-        /// Number of spheres at the start.
-        start: usize,
-        /// Number of spheres at the end.
-        end: usize,
+    /// There is not one displacement for each sphere.
+    #[error("there are {displaced} displacements for {spheres} spheres")]
+    BadCount {
+        /// Number of spheres.
+        spheres: usize,
+        /// Number of displacements.
+        displaced: usize,
+    },
+    /// A displacement is not finite, or leads beyond the range of 32-bit floats.
+    #[error("sphere {index} cannot move by {displacement} nm: its end is out of range")]
+    BadDisplacement {
+        /// Index of the sphere.
+        index: usize,
+        /// The displacement, nm.
+        displacement: DVec3,
     },
     /// The cell width is not positive and finite.
     #[error("the cell width is {width} nm, but must be positive and finite")]
@@ -67,111 +115,34 @@ pub enum SweptError {
         /// The width, nm.
         width: f32,
     },
+    /// Two spheres still approach each other after the response to their collision.
+    #[error("spheres {} and {} still approach each other after their collision", pair.a, pair.b)]
+    StillApproaching {
+        /// The spheres.
+        pair: Pair,
+    },
+    /// Spheres collide without end.
+    #[error("there are more than {collisions} collisions in a step")]
+    TooManyCollisions {
+        /// Number of collisions.
+        collisions: u64,
+    },
 }
 
-/// Work done by a swept search.
+/// Work done in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SweptWork {
-    /// Number of cells that were visited.
+    /// Number of subdivisions of the step.
+    pub subdivisions: u64,
+    /// Number of cells that were visited around spheres.
     pub cells: u64,
+    /// Number of pairs whose time of contact was computed. Spheres that overlap several cells
+    /// are compared from each of them.
+    pub checks: u64,
+    /// Number of spheres whose links with cells were checked for changes, and changed if
+    /// necessary.
+    pub updates: u64,
     /// Number of spheres that were too large or too fast for the cells.
     pub outliers: u64,
-}
-
-/// Finds the collisions of a step.
-pub trait SweptSearch: Send + Sync {
-    /// Name for command lines and reports.
-    fn name(&self) -> &'static str;
-
-    /// Writes the collisions of spheres that move from `start` to `end` into `collisions`, sorted
-    /// by pair.
-    ///
-    /// # Errors
-    /// [`SweptError`] if a sphere is invalid, or the sets have different spheres; there are no
-    /// collisions then.
-    fn find_collisions(
-        &mut self,
-        start: &SphereSet,
-        end: &SphereSet,
-        collisions: &mut Vec<Collision>,
-    ) -> Result<SweptWork, SweptError>;
-}
-
-/// Compares every sphere with every other: the naive algorithm of the paper, and the reference
-/// of the tests.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SweptBruteForce {
-    sequential: bool,
-}
-
-impl SweptBruteForce {
-    /// Uses all threads.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Uses a single thread, like the algorithms that it is compared with.
-    #[must_use]
-    pub fn sequential() -> Self {
-        Self { sequential: true }
-    }
-}
-
-impl SweptSearch for SweptBruteForce {
-    fn name(&self) -> &'static str {
-        "naive"
-    }
-
-    fn find_collisions(
-        &mut self,
-        start: &SphereSet,
-        end: &SphereSet,
-        collisions: &mut Vec<Collision>,
-    ) -> Result<SweptWork, SweptError> {
-        collisions.clear();
-        check(start, end)?;
-        let count = start.len();
-        let of = |a: usize| (a + 1..count).filter_map(move |b| collision(start, end, a, b));
-        if self.sequential {
-            collisions.extend((0..count).flat_map(of));
-        } else {
-            collisions.par_extend((0..count).into_par_iter().flat_map_iter(of));
-        }
-        Ok(SweptWork::default())
-    }
-}
-
-fn check(start: &SphereSet, end: &SphereSet) -> Result<(), SweptError> {
-    start.extent()?;
-    end.extent()?;
-    if start.owner != end.owner || start.radius != end.radius {
-        return Err(SweptError::DifferentSpheres {
-            start: start.len(),
-            end: end.len(),
-        });
-    }
-    Ok(())
-}
-
-/// The collision of two spheres, if any.
-fn collision(start: &SphereSet, end: &SphereSet, a: usize, b: usize) -> Option<Collision> {
-    if start.owner(a) == start.owner(b) {
-        return None;
-    }
-    let (a, b) = (a.min(b), a.max(b));
-    let trajectory = |index: usize| Trajectory {
-        start: start.center(index).as_dvec3(),
-        end: end.center(index).as_dvec3(),
-    };
-    let reach = f64::from(start.radius(a)) + f64::from(start.radius(b));
-    let time = time_of_contact(&trajectory(a), &trajectory(b), reach)?.first_within_step()?;
-    Some(Collision {
-        pair: Pair {
-            a: a as u32,
-            b: b as u32,
-        },
-        time,
-    })
 }

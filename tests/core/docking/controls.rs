@@ -152,7 +152,7 @@ fn gamepad_moves_the_ligand_of_a_session() {
         session.pose(Role::Receptor).position + Vec3::X * 6.0,
     );
     session
-        .apply(&SessionInput::Place(Role::Ligand, outside))
+        .apply(&SessionInput::Place(Role::LIGAND, outside))
         .unwrap();
     let pad = GamepadState {
         left_stick: Vec2::NEG_Y,
@@ -162,6 +162,6 @@ fn gamepad_moves_the_ligand_of_a_session() {
         let motion = ControlSettings::default().motion(&pad.control_input(), Quat::IDENTITY, 0.05);
         session.apply(&SessionInput::Move(motion)).unwrap();
     }
-    let moved = session.pose(Role::Ligand).position - outside.position;
+    let moved = session.pose(Role::LIGAND).position - outside.position;
     assert!(close(moved, Vec3::NEG_Y * 0.4), "{moved}");
 }

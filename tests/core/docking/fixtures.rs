@@ -17,6 +17,24 @@ pub fn molecule(file: &str) -> DockingMolecule {
     DockingMolecule::new(Arc::new(template))
 }
 
+/// One residue of a bundled structure.
+pub fn residue(file: &str, chain: &str, number: i32) -> MoleculeTemplate {
+    let whole = molecule(file);
+    let whole = whole.template();
+    let belongs = |atom: &usize| {
+        let residue = whole.residue_of(*atom);
+        residue.chain == chain && residue.number == number
+    };
+    let atoms = (0..whole.atom_count()).filter(belongs).map(|atom| Atom {
+        position: whole.positions()[atom],
+        radius: whole.radii()[atom],
+        element: whole.elements()[atom],
+        name: whole.atom_names()[atom].clone(),
+        residue: 0,
+    });
+    MoleculeTemplate::new("residue", atoms.collect(), vec![Residue::default()]).unwrap()
+}
+
 /// p-Xylene and T4 lysozyme L99A.
 pub fn ligand_and_receptor() -> (DockingMolecule, DockingMolecule) {
     (molecule("p_xylene.pdb"), molecule("t4_lysozyme_l99a.pdb"))

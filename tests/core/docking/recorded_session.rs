@@ -29,11 +29,11 @@ fn recorded_path_leads_into_the_cavity_without_overlaps() {
             assert_eq!(session.config().response, ResponseMode::Slide);
             assert!(session.config().collisions);
             let (small, large) = (
-                session.molecule(Role::Ligand),
+                session.molecule(Role::LIGAND),
                 session.molecule(Role::Receptor),
             );
             let [pose, receptor_pose] =
-                [Role::Ligand, Role::Receptor].map(|part| session.pose(part));
+                [Role::LIGAND, Role::Receptor].map(|part| session.pose(part));
             assert!(smallest_gap(small, &pose, large, &receptor_pose) > 0.0);
             max_distance = max_distance.max(pose.position.distance(receptor_pose.position));
         }
@@ -44,7 +44,7 @@ fn recorded_path_leads_into_the_cavity_without_overlaps() {
     // At the crystal pose with full radii.
     assert_eq!(session.config().radius_scale, 1.0);
     assert!(session.clashes().is_empty());
-    let end = session.pose(Role::Ligand);
+    let end = session.pose(Role::LIGAND);
     assert!(end.position.distance(crystal.position) < 0.2);
     assert!(log.ends_like(&session), "the final poses differ");
 }

@@ -54,6 +54,7 @@ fn crowd(count: usize, fill: f64, seed: u64, event_search: EventSearch) -> Brown
         event_search,
         tolerance: 1.0e-9,
         walls: Wall::box_faces(DVec3::ZERO, DVec3::splat(side)).to_vec(),
+        ..BrownianConfig::default()
     };
     BrownianParticles::new(&particles, &positions, config).unwrap()
 }

@@ -82,7 +82,7 @@ fn invalid_spheres_and_parameters_are_errors() {
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let config = TimeVaryingConfig {
             tolerance,
-            finest_cell_size: None,
+            ..TimeVaryingConfig::default()
         };
         let built = TimeVaryingDetector::new(
             &[BALL],

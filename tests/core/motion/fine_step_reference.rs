@@ -3,8 +3,8 @@
 use bevy_rapier_molecules::motion::CollisionPartner;
 use bevy_rapier_molecules::motion::time_of_impact::Wall;
 use bevy_rapier_molecules::motion::unknown_trajectories::{
-    CollisionDetector, Contact, HubbardConfig, HubbardDetector, MovingSphere, Probe, SphereMotion,
-    TimeVaryingConfig, TimeVaryingDetector,
+    CollisionDetector, Contact, HubbardConfig, HubbardDetector, HubbardSweep, MovingSphere, Probe,
+    SphereMotion, TimeVaryingConfig, TimeVaryingDetector, TimeVaryingRules,
 };
 use bevy_rapier_molecules::scenes::{ForcedSpheres, ForcedSpheresConfig};
 use glam::DVec3;
@@ -36,21 +36,42 @@ pub fn scene(seed: u64) -> ForcedSpheres {
     ForcedSpheres::new(&config).expect("the spheres fit")
 }
 
+/// Overlap at which spheres touch, nm.
+const TOLERANCE: f64 = 1.0e-9;
+
+/// Time-varying bounds in the box of a scene.
 pub fn time_varying(motion: &mut ForcedSpheres) -> TimeVaryingDetector {
-    let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+    let walls = motion.walls();
+    time_varying_between(walls, TimeVaryingRules::default(), motion)
+}
+
+/// Time-varying bounds between other walls.
+pub fn time_varying_between(
+    walls: Vec<Wall>,
+    rules: TimeVaryingRules,
+    motion: &mut ForcedSpheres,
+) -> TimeVaryingDetector {
     let config = TimeVaryingConfig {
-        tolerance: 1.0e-9,
+        tolerance: TOLERANCE,
+        rules,
         ..TimeVaryingConfig::default()
     };
+    let spheres = motion.spheres().to_vec();
     TimeVaryingDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is valid")
 }
 
-pub fn hubbard(motion: &mut ForcedSpheres) -> HubbardDetector {
-    let (spheres, walls) = (motion.spheres().to_vec(), motion.walls());
+/// Space-time bounds of `interval` s.
+pub fn hubbard(
+    walls: Vec<Wall>,
+    (sweep, interval): (HubbardSweep, f64),
+    motion: &mut ForcedSpheres,
+) -> HubbardDetector {
     let config = HubbardConfig {
-        tolerance: 1.0e-9,
-        ..HubbardConfig::default()
+        tolerance: TOLERANCE,
+        interval,
+        sweep,
     };
+    let spheres = motion.spheres().to_vec();
     HubbardDetector::new(&spheres, walls, &config, 0.0, motion).expect("the scene is valid")
 }
 
@@ -58,9 +79,8 @@ pub fn hubbard(motion: &mut ForcedSpheres) -> HubbardDetector {
 pub type ContactEntry = (u32, CollisionPartner, f64);
 
 /// All contacts of a scene by brute force, with bisection within the fine step.
-pub fn reference(mut motion: ForcedSpheres) -> Vec<ContactEntry> {
+pub fn reference(mut motion: ForcedSpheres, walls: &[Wall]) -> Vec<ContactEntry> {
     let spheres = motion.spheres().to_vec();
-    let walls = motion.walls();
     let mut found = Vec::new();
     let step = FRAME / FINER as f64;
     let mut now = 0.0;
@@ -70,7 +90,7 @@ pub fn reference(mut motion: ForcedSpheres) -> Vec<ContactEntry> {
         loop {
             let before = motion.clone();
             let after = probes(&mut motion, end);
-            let Some((sphere, other)) = longest_overlap(&spheres, &walls, &after) else {
+            let Some((sphere, other)) = longest_overlap(&spheres, walls, &after) else {
                 now = end;
                 break;
             };
@@ -79,7 +99,7 @@ pub fn reference(mut motion: ForcedSpheres) -> Vec<ContactEntry> {
             while high - low > 1.0e-13 * end {
                 let middle = 0.5 * (low + high);
                 let at = probes(&mut before.clone(), middle);
-                if touches(&spheres, &walls, &at, sphere, other).is_some() {
+                if touches(&spheres, walls, &at, sphere, other).is_some() {
                     high = middle;
                 } else {
                     low = middle;
@@ -90,7 +110,7 @@ pub fn reference(mut motion: ForcedSpheres) -> Vec<ContactEntry> {
             }
             motion = before;
             let at = probes(&mut motion, high);
-            let contact = touches(&spheres, &walls, &at, sphere, other).expect("the spheres touch");
+            let contact = touches(&spheres, walls, &at, sphere, other).expect("the spheres touch");
             motion.collide(&Contact {
                 time: high,
                 ..contact

@@ -1,8 +1,11 @@
 //! Box searches find exactly the pairs of brute force.
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use bevy_rapier_molecules::rapier::RapierBvh;
 use bevy_rapier_molecules::search::boxes::{
-    BoxError, BoxGrid, BoxSearch, BoxSet, MAX_COORDINATE_NM,
+    AutoBoxes, BoxError, BoxGrid, BoxSearch, BoxSet, MAX_COORDINATE_NM,
 };
 use bevy_rapier_molecules::search::{
     BruteForce, LinearKdTree, Pair, PairBuffer, SearchError, SweepAndPrune,
@@ -18,7 +21,9 @@ fn searches() -> Vec<Box<dyn BoxSearch>> {
     vec![
         Box::new(BoxGrid::new()),
         Box::new(BoxGrid::scalar()),
+        Box::new(AutoBoxes::new()),
         Box::new(SweepAndPrune::new()),
+        Box::new(SweepAndPrune::new().without_rebuilds()),
         Box::new(LinearKdTree::new()),
         Box::new(LinearKdTree::with_duplicates()),
         Box::new(LinearKdTree::new().without_splitting()),
@@ -81,6 +86,88 @@ fn sets_of_all_sizes_are_exact() {
     for (count, edge) in [(0, 1.0), (1, 1.0), (2, 0.1), (100, 5.0), (3000, 12.0)] {
         assert_exact([&scattered(count, edge, 1.5, &mut random)]);
     }
+}
+
+#[test]
+fn a_tree_selects_each_overlapping_pair_one_to_eight_times() {
+    let mut random = Pcg64Mcg::seed_from_u64(11);
+    for boxes in [
+        scattered(1000, 8.0, 1.5, &mut random),
+        scattered(300, 4.0, 1.5, &mut random),
+    ] {
+        let mut expected = PairBuffer::new();
+        BruteForce.find_box_pairs(&boxes, &mut expected).unwrap();
+        let tree = LinearKdTree::new();
+        for mut tree in [tree.clone(), tree.with_finest_leaves()] {
+            let selected = Mutex::new(HashMap::<Pair, u32>::new());
+            let selection = tree.select(&boxes, |pair| {
+                *selected.lock().unwrap().entry(pair).or_default() += 1;
+            });
+            let (selection, selected) = (selection.unwrap(), selected.into_inner().unwrap());
+            let total: u32 = selected.values().sum();
+            assert_eq!(selection.pairs, u64::from(total));
+            assert!(expected.iter().all(|pair| selected.contains_key(&pair)));
+            let overlapping = selected
+                .iter()
+                .filter(|(pair, _)| boxes.overlap(pair.a as usize, pair.b as usize));
+            assert!(overlapping.clone().all(|(_, times)| *times <= 8));
+            assert!(overlapping.clone().any(|(_, times)| *times > 1));
+            assert!(tree.memory_bytes() >= 32 * selection.sub_elements);
+        }
+    }
+}
+
+#[test]
+fn a_tree_is_chosen_if_many_boxes_would_share_each_cell_of_a_grid() {
+    let mut random = Pcg64Mcg::seed_from_u64(13);
+    let mut search = AutoBoxes::new();
+    let mut rods = BoxSet::new();
+    for owner in 0..2000 {
+        let low: [f32; 3] = std::array::from_fn(|_| 200.0 * random.random::<f32>());
+        let size: [f32; 3] = std::array::from_fn(|_| 0.1 * 1000_f32.powf(random.random()));
+        let low = Vec3::from_array(low);
+        rods.push(low, low + Vec3::from_array(size), owner).unwrap();
+    }
+    let similar = scattered(2000, 12.0, 1.5, &mut random);
+    let mut with_giant = similar.clone();
+    with_giant
+        .push(Vec3::ZERO, Vec3::splat(10.0), 5000)
+        .unwrap();
+    for (boxes, uses_tree) in [
+        (&rods, true),
+        (&similar, false),
+        (&with_giant, false),
+        (&BoxSet::new(), false),
+    ] {
+        let [mut expected, mut found] = [PairBuffer::new(), PairBuffer::new()];
+        BruteForce.find_box_pairs(boxes, &mut expected).unwrap();
+        search.find_box_pairs(boxes, &mut found).unwrap();
+        assert_eq!(found.to_sorted_vec(), expected.to_sorted_vec());
+        assert_eq!(search.uses_tree(), uses_tree);
+    }
+}
+
+#[test]
+fn sweep_and_prune_swaps_end_points_as_boxes_pass_each_other() {
+    let mut random = Pcg64Mcg::seed_from_u64(12);
+    let count = 3000;
+    let scenes = [(); 2].map(|()| scattered(count, 50.0, 0.5, &mut random));
+    let mut pairs = PairBuffer::new();
+    let mut swaps = |mut search: SweepAndPrune| {
+        // From scratch, after everything has moved, and at rest.
+        [0, 1, 1].map(|scene| {
+            search.find_box_pairs(&scenes[scene], &mut pairs).unwrap();
+            search.swaps() / u64::from(count)
+        })
+    };
+    let [first, moved, rest] = swaps(SweepAndPrune::new().without_rebuilds());
+    // Random orders of 2 N end points differ by N² inversions per axis.
+    assert!(
+        (2.8..3.2).contains(&(moved as f64 / f64::from(count))),
+        "{moved}"
+    );
+    assert_eq!([first, rest], [0, 0]);
+    assert_eq!(swaps(SweepAndPrune::new()), [0, 4096, 0]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn the_worked_example_touches_at_0_3_and_0_7() {
     let b = line([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let times = time_of_contact(&a, &b, 0.4).unwrap();
     assert!((times.first - 0.3).abs() < 1.0e-15 && (times.last - 0.7).abs() < 1.0e-15);
-    assert_eq!(times.first_within_step(), Some(times.first));
+    assert_eq!(times.first_until(1.0), Some(times.first));
 }
 
 #[test]
@@ -27,10 +27,10 @@ fn spheres_that_pass_or_separate_do_not_collide() {
     assert_eq!(time_of_contact(&still, &past, 1.0), None);
     let away = line([2.0, 0.0, 0.0], [3.0, 0.0, 0.0]);
     let times = time_of_contact(&still, &away, 1.0).unwrap();
-    assert!(times.last < 0.0 && times.first_within_step().is_none());
+    assert!(times.last < 0.0 && times.first_until(1.0).is_none());
     let too_late = line([9.0, 0.0, 0.0], [8.0, 0.0, 0.0]);
     let times = time_of_contact(&still, &too_late, 1.0).unwrap();
-    assert!(times.first > 1.0 && times.first_within_step().is_none());
+    assert!(times.first > 1.0 && times.first_until(1.0).is_none());
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn spheres_that_overlap_at_the_start_collide_at_time_zero() {
     for end in [[0.5, 0.0, 0.0], [9.0, 0.0, 0.0]] {
         let other = line([0.5, 0.0, 0.0], end);
         let times = time_of_contact(&still, &other, 1.0).unwrap();
-        assert_eq!(times.first_within_step(), Some(0.0));
+        assert_eq!(times.first_until(1.0), Some(0.0));
     }
 }
 
@@ -49,7 +49,7 @@ fn a_fast_sphere_does_not_tunnel_through_another() {
     let bullet = line([-1.0e6, 0.0, 0.0], [1.0e6, 0.0, 0.0]);
     let time = time_of_contact(&still, &bullet, 1.0)
         .unwrap()
-        .first_within_step()
+        .first_until(1.0)
         .unwrap();
     assert!((bullet.at(time).length() - 1.0).abs() < 1.0e-8);
 }

@@ -1,8 +1,6 @@
 //! The searches that are compared by name, and what they tell about the spheres.
 
-use bevy_rapier_molecules::search::{
-    CellOccupancy, HierarchicalGrid, PairSearch, SearchKind, cell_occupancy,
-};
+use bevy_rapier_molecules::search::{HierarchicalGrid, PairSearch, SearchKind};
 use bevy_rapier_molecules::spheres::SphereSet;
 use glam::Vec3;
 
@@ -56,21 +54,4 @@ fn a_nanoparticle_among_atoms_gets_its_own_level() {
     let mut grid = HierarchicalGrid::new();
     assert_eq!(grid.count_pairs(&spheres, 0.0), Ok(10));
     assert_eq!(grid.level_count(), 2);
-}
-
-#[test]
-fn a_sphere_is_in_every_cell_that_it_overlaps() {
-    let mut spheres = SphereSet::new();
-    // Cells of 1 nm: one sphere in the middle of a cell, one around a corner of eight.
-    spheres.push(Vec3::splat(0.5), 0.4, 0).unwrap();
-    spheres.push(Vec3::splat(5.0), 0.5, 1).unwrap();
-    let occupancy = cell_occupancy(&spheres).unwrap();
-    assert_eq!(occupancy.full, 1.0);
-    assert!(occupancy.hashed >= 1.0);
-    spheres.push(Vec3::splat(0.5), 0.4, 2).unwrap();
-    assert_eq!(cell_occupancy(&spheres).unwrap().full, 10.0 / 9.0);
-    assert_eq!(
-        cell_occupancy(&SphereSet::new()),
-        Ok(CellOccupancy::default())
-    );
 }

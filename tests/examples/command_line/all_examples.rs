@@ -50,7 +50,7 @@ fn small(example: &str) -> Vec<String> {
     let out = scratch("all_examples_race");
     let log = scratch("all_examples_path.log");
     let arguments = match example {
-        "broad_phase_race" => format!("splitting --quick --out {out}"),
+        "broad_phase_race" => format!("crossovers --quick --out {out}"),
         "brownian_crowd" => "--molecules 8 --steps 2".into(),
         "cell" => PROTEINS.into(),
         "circulating_particles" => "--particles 20 --seconds 0.1".into(),
@@ -189,7 +189,7 @@ fn unknown_options_and_values_are_rejected() {
     }
     for (example, arguments) in [
         ("broad_phase_race", &["octree"][..]),
-        ("broad_phase_race", &["--most", "many"]),
+        ("broad_phase_race", &["--spheres", "many"]),
         ("clashes", &[]),
         ("clashes", &["a.pdb", "--by", "color"]),
         ("lipid_bilayer", &["--law", "murphy"]),
@@ -264,7 +264,6 @@ fn invalid_numbers_are_rejected() {
             &["--acceleration", "-3"],
             "--acceleration must be positive",
         ),
-        ("broad_phase_race", &["--most", "999"], "--most must be"),
     ] {
         assert_rejected(example, arguments, words);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::run_example::{assert_help_names, assert_rejected, json, run};
+use super::run_example::{assert_help_names, assert_rejected, assert_usage_error, json, run};
 
 #[test]
 fn help_names_all_options() {
@@ -38,6 +38,37 @@ fn crowded_proteins_diffuse_slower_and_reproducibly() {
     assert!(first["ms_per_step"]["total"].is_f64());
     let [step, all] = ["step_ns", "simulated_ns"].map(|field| first[field].as_f64().unwrap());
     assert!(step > 0.0 && (all / step - 60.0).abs() < 1.0e-6, "{all}");
+}
+
+#[test]
+fn fine_steps_slow_diffusion_down_less() {
+    let report = |steps: &[&str]| {
+        let arguments = ["--molecules", "64", "--spread", "0.3", "--report", "-"];
+        json(&run("brownian_crowd", &[&arguments, steps].concat()), 0)
+    };
+    let coarse = report(&["--steps", "40"]);
+    let fine = report(&["--steps", "40,fine"]);
+    assert_eq!(coarse["step_kind"], "coarse");
+    assert_eq!(fine["step_kind"], "fine");
+    assert_eq!(fine["steps"], 40);
+    assert_eq!(fine["step_ns"], coarse["step_ns"]);
+    let figure = |report: &Value, name: &str| report[name].as_f64().unwrap();
+    let [slow, fast] = [&coarse, &fine].map(|report| figure(report, "slowed_to"));
+    assert!(slow < fast && fast < 0.95, "{slow} {fast}");
+    // Same seed, same bits; both values may be options of their own.
+    let again = report(&["--steps", "fine", "--steps", "40"]);
+    assert_eq!(again["slowed_to"], fine["slowed_to"]);
+    // The kind alone leaves the number of steps at its default.
+    let few = [
+        "--headless",
+        "--molecules",
+        "1",
+        "--steps",
+        "fine",
+        "--report",
+        "-",
+    ];
+    assert_eq!(json(&run("brownian_crowd", &few), 0)["steps"], 400);
 }
 
 #[test]
@@ -112,6 +143,8 @@ fn invalid_input_is_rejected_in_one_sentence() {
     assert_rejected("brownian_crowd", &spread, "spread");
     let stick = ["--headless", "--stick=2"];
     assert_rejected("brownian_crowd", &stick, "--stick must be from");
+    let steps = ["--headless", "--steps", "finer"];
+    assert_usage_error("brownian_crowd", &steps);
     let folder = ["--report", "/nowhere/report.json"];
     assert_rejected("brownian_crowd", &folder, "no folder");
     let format = ["--headless", "--record", "crowd.dcd"];

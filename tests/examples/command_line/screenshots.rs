@@ -178,6 +178,21 @@ fn docking_is_drawn_with_one_view_and_in_stereo() {
 }
 
 #[test]
+fn several_ligands_and_turned_bonds_are_drawn() {
+    let [ring, lipid] = ["p_xylene", "popc"].map(|name| format!("assets/molecules/{name}.pdb"));
+    let files = [&ring, &lipid, &ring].map(String::as_str);
+    let draw = |name: &str, options: &[&str]| {
+        let arguments = [&files[..], options].concat();
+        screenshot_of_size(name, "docking", &arguments, (480, 270))
+    };
+    let Some(straight) = draw("docking_three.png", &[]) else {
+        return;
+    };
+    let turned = draw("docking_turned.png", &["--torsion", "13=120"]).unwrap();
+    assert!(straight != turned);
+}
+
+#[test]
 fn the_race_is_drawn_with_its_labels() {
     let race = ["--spheres", "300", "--steps", "4"];
     screenshot("race.png", "broad_phase_race", &race);

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use bevy_rapier_molecules::relax::StopReason;
 use bevy_rapier_molecules::scenes::VesicleStart;
 
 use super::membrane_scene::{MembraneScene, ProteinCopies, Shape};
 use super::preset::{BUNDLED, Color, Detail, Law, Preset, PresetError, WatchedFile};
+use super::simulation::Simulation;
 use super::species_entry::SpeciesEntry;
 use super::{scratch, small, unwritable};
 
@@ -48,9 +50,11 @@ fn bundled_presets_are_valid() {
             continue;
         }
         // The presets of one kind of molecule do not depend on the defaults of membranes.
-        assert!(text.contains("leeway: ") && text.contains("tolerance: "));
+        let has_leeway = preset.inside.is_some() || text.contains("leeway: ");
+        assert!(has_leeway && text.contains("tolerance: "));
         let template = preset.molecule.template(preset.tolerance).unwrap();
-        let atoms = template.atom_count() as u32 * (preset.outer + preset.inner);
+        let molecules = preset.inside.unwrap_or(preset.outer + preset.inner);
+        let atoms = template.atom_count() as u32 * molecules;
         match name {
             "a million atoms" => assert_eq!(atoms, 999_908),
             "thesis defaults" => {
@@ -80,6 +84,30 @@ fn bundled_membranes_are_what_their_names_say() {
     assert_eq!(porins.proteins[0].copies, 6);
     let (flat, _) = membrane("flat patch");
     assert_eq!(flat.shape, Shape::FLAT);
+}
+
+/// A fraction of the molecules is near the center, unlike in a shell.
+#[test]
+fn the_sparse_cytoplasm_fills_a_sphere_and_comes_to_rest() {
+    let bundled = BUNDLED
+        .iter()
+        .find(|(name, ..)| *name == "sparse cytoplasm");
+    let (_, file, text) = bundled.unwrap();
+    let preset = Preset::parse(text, Path::new(file)).unwrap();
+    let mut scene = Simulation::new(preset.clone()).unwrap();
+    let mut samples = Vec::new();
+    scene
+        .run(Duration::from_secs(60), None, &mut samples)
+        .unwrap();
+    assert_eq!(scene.ended(), Some(StopReason::AtRest));
+    let molecules = scene.snapshot().unwrap().molecules;
+    assert_eq!(molecules.len() as u32, preset.inside.unwrap());
+    // Half of the radius is an eighth of the volume.
+    let distances = molecules
+        .iter()
+        .map(|molecule| molecule.pose.position.length());
+    let near = distances.filter(|at| *at < 0.5 * preset.radius).count();
+    assert!(near > 3, "{near} of {}", molecules.len());
 }
 
 #[test]

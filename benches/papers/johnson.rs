@@ -1,8 +1,0 @@
-//! Johnson and Whalley (2002).
-
-use crate::Options;
-use crate::common::{Done, Run};
-
-pub fn run(_: &mut Run, _: &Options) -> Done {
-    Ok(())
-}

@@ -1,8 +1,0 @@
-//! Pauschenwein (2022).
-
-use crate::Options;
-use crate::common::{Done, Run};
-
-pub fn run(_: &mut Run, _: &Options) -> Done {
-    Ok(())
-}
