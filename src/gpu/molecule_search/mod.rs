@@ -176,7 +176,13 @@ impl MoleculeSearchOnDevice {
             pairs: self.capacity.pairs.max(count.saturating_mul(FIRST_PAIRS)),
             groups: self.capacity.groups.max(count.min(FIRST_GROUPS)),
         };
-        self.scene = Some(self.new_scene(device, molecules)?);
+        match self.new_scene(device, molecules) {
+            Ok(scene) => self.scene = Some(scene),
+            Err(error) => {
+                self.capacity = Capacity::default();
+                return Err(error);
+            }
+        }
         Ok(())
     }
 
