@@ -1,23 +1,33 @@
-//! Pair searches on the available adapter: FFRNN against brute force.
+//! Pair searches on the available adapter, FFRNN against brute force, and the work of a substep of a
+//! crowd: waits, submissions, bytes.
 //!
-//! Scenes are POPC vesicles at the density of the other benches. Whole iterations with forces are
-//! in `cargo bench --bench papers -- thesis`.
+//! Scenes are POPC vesicles at the density of the other benches, and a box of proteins. Whole
+//! iterations with forces are in `cargo bench --bench papers -- thesis`.
 
 mod common;
 #[allow(dead_code, reason = "the CPU searches are not used here")]
 mod peers;
 
+use std::collections::HashMap;
+use std::f32::consts::PI;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bevy_rapier_molecules::backend::DeviceError;
-use bevy_rapier_molecules::gpu::{GpuBruteForce, GpuDevice, GpuOptions, GpuUniformGrid};
-use bevy_rapier_molecules::search::PairSearch;
+use bevy_rapier_molecules::dynamics::{ContactMember, CrowdContacts, MemberIndex, MovingBody};
+use bevy_rapier_molecules::force::Body;
+use bevy_rapier_molecules::gpu::{
+    DeviceWork, GpuBruteForce, GpuContactSolver, GpuDevice, GpuOptions, GpuUniformGrid,
+};
+use bevy_rapier_molecules::molecule::MoleculeTemplate;
+use bevy_rapier_molecules::pose::Pose;
+use bevy_rapier_molecules::search::{PairSearch, RigidSpheres};
 use clap::Args;
 use common::interleave::{Samples, ms, ratio};
-use common::molecules::{POPC_ATOMS, atoms_from};
+use common::molecules::{POPC_ATOMS, atoms_from, bundled, popc, vesicle_of};
 use common::{Column, Done, Part, Run, cells};
+use glam::{Quat, UVec3, Vec3};
 use peers::TOLERANCE_NM;
 use peers::scene::Scene;
 
@@ -36,6 +46,15 @@ const BRUTE_FORCE_MAX: usize = 200_000;
 /// Searches; the best one is reported.
 const ROUNDS: usize = 3;
 
+/// Length of a substep, s.
+const SUBSTEP_S: f32 = 1.0 / 240.0;
+
+/// Substeps before the measured one.
+const WARM_UP: usize = 5;
+
+/// Distance of the proteins of `substep`, nm.
+const PROTEIN_SPACING_NM: f32 = 3.4;
+
 #[derive(Args)]
 struct Options {
     /// Scene sizes in atoms, separated by commas, at least 134 (one lipid)
@@ -49,12 +68,17 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let about = "Pair searches on the available adapter";
-    let parts = [Part::new(
-        "search",
-        "FFRNN against brute force",
-        |run, options| on_device(run, options, search),
-    )];
+    let about = "Pair searches, and substeps of crowds, on the available adapter";
+    let parts = [
+        Part::new("search", "FFRNN against brute force", |run, options| {
+            on_device(run, options, search)
+        }),
+        Part::new(
+            "substep",
+            "waits, submissions, bind groups and bytes of a substep of a crowd",
+            |run, options| on_device(run, options, substep),
+        ),
+    ];
     common::run("gpu", about, &parts)
 }
 
@@ -77,6 +101,141 @@ fn on_device(
         run.note(&format!("Ended: {error}"));
     }
     Ok(())
+}
+
+/// A crowd at rest: name, molecules and poses.
+type CrowdScene = (&'static str, Vec<Arc<MoleculeTemplate>>, Vec<Pose>);
+
+/// Lipids of a vesicle, which overlap.
+fn lipids(count: u32) -> CrowdScene {
+    let lipid = Arc::new(popc());
+    let vesicle = vesicle_of(&lipid, count);
+    let poses = vesicle.crowd.members().iter().map(|member| member.pose);
+    let poses: Vec<Pose> = poses.collect();
+    ("lipids", vec![lipid; poses.len()], poses)
+}
+
+/// Proteins of three kinds on a lattice so narrow that many touch.
+fn proteins(count: u32) -> CrowdScene {
+    let kinds =
+        ["1ubq.cif", "dhfr.pdb", "t4_lysozyme_l99a.pdb"].map(|file| Arc::new(bundled(file)));
+    let edge = f64::from(count).cbrt().ceil() as u32;
+    let pose = |k: u32| {
+        let place = UVec3::new(k % edge, k / edge % edge, k / edge / edge);
+        let turn = Quat::from_rotation_y(2.0 * PI * 0.618 * k as f32);
+        Pose::new(place.as_vec3() * PROTEIN_SPACING_NM, turn)
+    };
+    let molecules = (0..count).map(|k| Arc::clone(&kinds[k as usize % kinds.len()]));
+    (
+        "proteins",
+        molecules.collect(),
+        (0..count).map(pose).collect(),
+    )
+}
+
+/// The work of a substep after a few others, in which buffers have grown.
+fn substep(run: &mut Run, _: &Options, device: &Arc<GpuDevice>) -> Result<(), DeviceError> {
+    let scenes = if run.quick {
+        [lipids(150), proteins(30)]
+    } else {
+        [lipids(1492), proteins(1000)]
+    };
+    let title = "A substep of a crowd: its contacts are found and solved on the device.";
+    let columns = vec![
+        Column::number("molecules"),
+        Column::text("of"),
+        Column::number("spheres"),
+        Column::number("pairs of molecules"),
+        Column::number("waits"),
+        Column::number("submissions"),
+        Column::number("bind groups"),
+        Column::measured("sent", "KiB"),
+        Column::measured("read", "KiB"),
+        Column::measured("read, without touches", "KiB"),
+        Column::measured("time", "ms"),
+    ];
+    let mut table = run.table(title, columns);
+    for (name, templates, poses) in scenes {
+        let mut reads = [0.0; 2];
+        let mut last = (DeviceWork::default(), 0.0, 0, 0);
+        for (read, report_touches) in reads.iter_mut().zip([false, true]) {
+            let mut contacts = CrowdContacts::default();
+            let spheres = |template: &Arc<MoleculeTemplate>| RigidSpheres::atoms(template);
+            let mut kinds: HashMap<*const MoleculeTemplate, Arc<RigidSpheres>> = HashMap::new();
+            let members = templates
+                .iter()
+                .zip(0..)
+                .map(|(template, id)| ContactMember {
+                    id,
+                    spheres: Arc::clone(
+                        kinds
+                            .entry(Arc::as_ptr(template))
+                            .or_insert_with(|| Arc::new(spheres(template))),
+                    ),
+                    ..ContactMember::default()
+                });
+            contacts
+                .set_members(members.collect())
+                .expect("few spheres");
+            let solver = GpuContactSolver::new(Arc::clone(device))?;
+            contacts.set_device_solver(Box::new(solver), report_touches);
+            let bodies: Vec<MovingBody> = templates.iter().zip(&poses).map(body).collect();
+            let mut step = || {
+                let before = device.work();
+                let start = Instant::now();
+                let body = |member: MemberIndex| bodies.get(member.index()).copied();
+                contacts.gather(body).expect("bodies are valid");
+                contacts.detect().expect("bodies are valid");
+                contacts.respond(SUBSTEP_S);
+                (device.work() - before, ms(start.elapsed()))
+            };
+            for _ in 0..WARM_UP {
+                step();
+            }
+            let (work, time) = step();
+            if let Some(error) = contacts.take_device_error() {
+                return Err(error);
+            }
+            *read = work.bytes_read as f64 / 1024.0;
+            last = (
+                work,
+                time,
+                contacts.sphere_count(),
+                contacts.touches().len(),
+            );
+        }
+        let (work, time, spheres, pairs) = last;
+        table.row(cells![
+            templates.len(),
+            name,
+            spheres,
+            pairs,
+            work.waits,
+            work.submissions,
+            work.bind_groups,
+            work.bytes_written as f64 / 1024.0,
+            reads[1],
+            reads[0],
+            time,
+        ]);
+    }
+    Ok(())
+}
+
+/// A body at rest.
+fn body((template, pose): (&Arc<MoleculeTemplate>, &Pose)) -> MovingBody {
+    let Body {
+        center,
+        inverse_mass,
+        inverse_inertia,
+    } = Body::new(template, pose);
+    MovingBody {
+        pose: *pose,
+        center,
+        inverse_mass: Vec3::splat(inverse_mass),
+        inverse_inertia,
+        ..MovingBody::default()
+    }
 }
 
 /// FFRNN against brute force.

@@ -392,7 +392,7 @@ impl MoleculeSearchOnDevice {
         }
         let extra = margin + 2.0 * rounding;
         let reach = 2.0 * largest + extra;
-        if !(reach <= MAX_REACH_NM) {
+        if reach.is_nan() || reach > MAX_REACH_NM {
             return Err(SearchError::ReachTooLong { reach });
         }
         let (level, cells) = scene.templates.sizes.grids(high - low, extra);
