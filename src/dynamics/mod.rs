@@ -56,10 +56,13 @@
 //!
 //! # Device solvers
 //!
-//! A [`DeviceSolver`] does steps 2 to 7 on a GPU. Contacts stay on the device. If it fails, the CPU
-//! continues within the same substep: with the contacts of the device if they can still be read,
-//! else with cold ones (no warm start in that substep). Bodies and poses are not affected, since
-//! the physics engine owns them.
+//! A [`DeviceSolver`] does steps 2 to 7 on a GPU, all of them in
+//! [`respond`](CrowdContacts::respond): before it, there are no
+//! [`touches`](CrowdContacts::touches). Contacts stay on the device. Substeps with too many
+//! molecules in one place are left to the CPU. If the device fails, the CPU continues within the
+//! same substep: with the contacts of the device if they can still be read, else with cold ones (no
+//! warm start in that substep). Bodies and poses are not affected, since the physics engine owns
+//! them.
 //! [`take_device_error`](CrowdContacts::take_device_error) returns the error.
 
 mod contact_constraint;

@@ -197,6 +197,7 @@ pub(super) fn respond(
     model: Res<ContactModel>,
     mut worlds: Query<(Entity, &mut MoleculeWorld)>,
     mut backend: ResMut<MoleculeBackend>,
+    mut errors: MessageWriter<MoleculeStateError>,
     mut failures: MessageWriter<MoleculeBackendFailed>,
 ) {
     for (context, mut world) in &mut worlds {
@@ -211,9 +212,13 @@ pub(super) fn respond(
             error!("context {context} uses the default contact solver configuration: {error}");
             *world.contact_config_mut() = ContactSolverConfig::default();
         }
+        let world = &mut *world;
+        let excluded_before = world.contacts.excluded().count();
         world.contacts.respond(substep);
+        // A device solver detects contacts only now.
+        report_new_exclusions(world, excluded_before, &mut errors);
         if let Some(error) = world.contacts.take_device_error() {
-            report_device_error(context, error, &mut world, &mut backend, &mut failures);
+            report_device_error(context, error, world, &mut backend, &mut failures);
         }
         world.times.respond += start.elapsed();
     }
