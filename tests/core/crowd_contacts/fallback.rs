@@ -1,10 +1,13 @@
 //! A search whose device fails is replaced by the CPU within the same call.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bevy_rapier_molecules::backend::DeviceError;
 use bevy_rapier_molecules::dynamics::{
-    ContactMember, CrowdContacts, GroupSearch, MovingBody, PairGroups,
+    ContactMember, ContactSide, ContactSurface, CrowdContacts, DeviceResponse, DeviceSolver,
+    DeviceSubstep, ExternalBody, ExternalContact, GroupSearch, MemberIndex, MovingBody, OwnerIndex,
+    PairGroups, SavedContacts,
 };
 use bevy_rapier_molecules::pose::Pose;
 
@@ -55,11 +58,99 @@ fn two_balls() -> CrowdContacts {
     let body = |position| MovingBody {
         pose: Pose::from_translation(position),
         center: position,
+        inverse_mass: Vec3::splat(0.01),
         ..MovingBody::default()
     };
     let gathered = contacts.gather(|member| Some(body(Vec3::X * 0.15 * member.0 as f32)));
     assert_eq!(gathered, Ok(false));
     contacts
+}
+
+/// A device that leaves every substep to the CPU.
+struct DecliningSolver {
+    steps: Arc<AtomicU32>,
+}
+
+impl DeviceSolver for DecliningSolver {
+    fn name(&self) -> &'static str {
+        "declining"
+    }
+
+    fn set_molecules(&mut self, _: &[Arc<RigidSpheres>]) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn set_surfaces(
+        &mut self,
+        _: &[ContactSurface],
+        _: &[[OwnerIndex; 2]],
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        substep: &DeviceSubstep<'_>,
+        _: &mut DeviceResponse,
+    ) -> Result<bool, SearchError> {
+        assert_eq!(substep.owners, 2);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        Ok(false)
+    }
+
+    fn load_contacts(&mut self, _: &SavedContacts) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn save_contacts(&mut self) -> Result<SavedContacts, DeviceError> {
+        Err(lost())
+    }
+
+    fn clear_contacts(&mut self) {}
+}
+
+/// The CPU solves what a device declines, in the same substep and with its own warm start. The device
+/// stays in use.
+#[test]
+fn a_substep_that_a_device_declines_is_solved_by_the_cpu() {
+    let (mut on_cpu, mut on_device) = (two_balls(), two_balls());
+    let steps = Arc::new(AtomicU32::new(0));
+    let solver = DecliningSolver {
+        steps: Arc::clone(&steps),
+    };
+    on_device.set_device_solver(Box::new(solver), true);
+    let floor = ExternalBody {
+        id: 1,
+        body: MovingBody::default(),
+    };
+    let on_floor = ExternalContact {
+        a: ContactSide::External(0),
+        b: ContactSide::Member(MemberIndex(0)),
+        key: 7,
+        normal: Vec3::Y,
+        point: Vec3::NEG_Y * 0.1,
+        gap: 0.0,
+        friction: 0.5,
+        restitution: 0.0,
+    };
+    for substep in 1..4 {
+        for contacts in [&mut on_cpu, &mut on_device] {
+            contacts.detect().unwrap();
+            contacts.set_external_contacts(&[floor], std::iter::once(on_floor));
+            contacts.respond(1.0 / 240.0);
+            assert_eq!(
+                (contacts.touches().len(), contacts.candidate_pairs()),
+                (1, 1)
+            );
+        }
+        assert!(on_device.impulses().eq(on_cpu.impulses()));
+        assert!(on_device.external_impulses().eq(on_cpu.external_impulses()));
+        assert_eq!(on_device.contacts().len(), on_cpu.contacts().len());
+        assert!(on_device.uses_device());
+        assert_eq!(on_device.take_device_error(), None);
+        assert_eq!(steps.load(Ordering::Relaxed), substep);
+    }
+    assert!(on_cpu.impulses().any(|(_, impulse)| !impulse.is_zero()));
 }
 
 #[test]
