@@ -140,7 +140,8 @@ fn substep(run: &mut Run, _: &Options, device: &Arc<GpuDevice>) -> Result<(), De
     } else {
         [lipids(1492), proteins(1000)]
     };
-    let title = "A substep of a crowd: its contacts are found and solved on the device.";
+    let title = "A substep of a crowd, whose contacts are found and solved on the device; sent and read in \
+                 KiB, time in ms.";
     let columns = vec![
         Column::number("molecules"),
         Column::text("of"),
