@@ -254,6 +254,7 @@ impl RigidSpheres {
 
     /// The clusters: the sphere that encloses each (center, radius, nm), and the indices of its
     /// spheres.
+    #[cfg(feature = "gpu")]
     pub(crate) fn clusters(&self) -> impl ExactSizeIterator<Item = (Vec3, f32, &[u32])> {
         self.clusters.iter().enumerate().map(|(index, cluster)| {
             let (center, radius) = self.bounds.get(index);
