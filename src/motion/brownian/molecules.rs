@@ -91,7 +91,7 @@ pub enum BrownianSteps {
     Coarse,
     /// Fine-grained: molecules move to the earliest collision, bounce, and move on until the end of
     /// the step, so that collisions that follow from others in the same step are not missed. Takes
-    /// longer; see the [module](super::brownian).
+    /// longer; see the [module](crate::motion::brownian).
     Fine,
 }
 
