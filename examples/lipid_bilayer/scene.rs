@@ -52,7 +52,7 @@ pub enum SceneError {
     /// The vesicle cannot be built.
     #[error(transparent)]
     Vesicle(#[from] VesicleError),
-    /// The filled sphere cannot be built.
+    /// The filled sphere is invalid.
     #[error(transparent)]
     FilledSphere(#[from] FilledSphereError),
     /// The membrane cannot be built.

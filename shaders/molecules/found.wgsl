@@ -4,7 +4,7 @@
 struct MoleculesFound {
     /// Number of close pairs of molecules.
     pairs: atomic<u32>,
-    /// Number of those that are compared: all, or none if there are too many.
+    /// Number of compared pairs: all, or none if there are too many.
     compared_pairs: atomic<u32>,
     /// Number of pairs of molecules with close spheres.
     groups: atomic<u32>,

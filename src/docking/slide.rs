@@ -57,7 +57,7 @@ impl GroupMotion {
 impl DockingGroup<'_> {
     /// Moves the molecule and slides along contacts with the others, which translate when pushed.
     /// `inverse_mass` gives their inverse masses in 1/Da, zero for fixed ones. Pushed molecules
-    /// push those that they touch.
+    /// push the molecules that they touch.
     ///
     /// Sweeps use relative motions of two molecules, one of which does not rotate, so they are as
     /// exact as past a fixed one.

@@ -4,7 +4,7 @@
 //! 2. Every cell has a list of the spheres that fall within it, so a sphere is in several lists.
 //! 3. Either all cells of the bounding box exist (the full grid, built in two passes), or a hash
 //!    function maps cells to an array of 4,096 lists (the hashed grid, built in one pass without
-//!    bounds). Cells that share a list are not told apart.
+//!    bounds). Cells that share a list are not distinguished.
 //! 4. A ball is tested against all spheres in the lists of all cells that it falls within.
 //!
 //! Lists are linked, with indices of 32 bits. Tests are in 64-bit floats on 32-bit coordinates.
@@ -88,9 +88,9 @@ pub enum Storage {
 /// Which cells a sphere falls within.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
-    /// Those that its bounding box overlaps.
+    /// Cells that its bounding box overlaps.
     Box,
-    /// Those that the sphere itself overlaps.
+    /// Cells that the sphere itself overlaps.
     Sphere,
 }
 

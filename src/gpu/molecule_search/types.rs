@@ -66,7 +66,7 @@ pub struct GpuMoleculeEntry {
 pub struct GpuMoleculesFound {
     /// Number of close pairs of molecules.
     pub pairs: u32,
-    /// Number of those that are compared: all, or none if there are too many.
+    /// Number of compared pairs: all, or none if there are too many.
     pub compared_pairs: u32,
     /// Number of pairs of molecules with close spheres.
     pub groups: u32,

@@ -7,7 +7,7 @@
 //! 4. Predict the impacts of these two again, and repeat from 2 until the end of the step.
 //!
 //! A wall or a rule vetoes the whole move of a molecule. It returns to its pose at the start of the
-//! step, and so do those that would pass through it there.
+//! step, and so do molecules that would pass through it there.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
